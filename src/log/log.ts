@@ -1,0 +1,87 @@
+// Owns the promise of the log in words and types. The log is the only authority: what it holds is
+// what happened, what it does not hold did not. Two stores keep the promise (lmdb-log, memory-log)
+// and one contract suite holds both to it; nothing outside lmdb-log may assume LMDB.
+//
+// The promise:
+//  - A record's key is its number: 1, 2, 3 … A group of records is one atomic commit: after any
+//    crash all of it is there or nothing of it.
+//  - `append` resolves 'durable' only after the group is flushed to the device; no reader sees a
+//    record before that.
+//  - One group is in flight at a time, and it is conditional, inside the log's own transaction, on
+//    the expected next number. The first refusal ('fenced') ends the writer for good: another
+//    writer has the log, and this one must stop.
+//  - 'failed' means: not known to have happened. The caller drops its state, calls `reopen` and
+//    believes what it then reads.
+//  - Every record carries a checksum over its number and bytes; a damaged, undecodable or missing
+//    record is named (LogCorrupt) and never passed over or repaired.
+//  - A number may be absent only when it lies in the dropped set: history that was forgotten and
+//    removed, or numbers skipped by a restored log.
+
+import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
+
+export type AppendResult = 'durable' | 'fenced' | 'failed';
+
+/** Numbers whose absence is declared, as sorted disjoint ranges, both ends inclusive. */
+export interface DroppedSet {
+  has(seq: number): boolean;
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+}
+
+export interface LogBytes {
+  /** Size of all segment files on the device. */
+  readonly total: number;
+  /** Part of it that belongs to history already forgotten but not yet removed. */
+  readonly forgotten: number;
+}
+
+/** The reading half: what a reader beside the writer, or an offline tool, may do. */
+export interface LogReader {
+  /** Number of the newest durable record, 0 for an empty log. */
+  readonly lastNumber: number;
+  readonly dropped: DroppedSet;
+  /** One record, checksum verified; undefined when the number is beyond the end or dropped.
+   * @throws LogCorrupt naming the number. */
+  get(seq: number): LogRecord | undefined;
+  /** Records from..to (inclusive, default: the end as of the call) in ascending order.
+   * @throws LogCorrupt at the first damaged record or undeclared hole. */
+  read(from: number, to?: number): Iterable<LogRecord>;
+  bytes(): LogBytes;
+  close(): Promise<void>;
+}
+
+export interface Log extends LogReader {
+  /** Appends the CoordinatorStarted that makes this writer the writer. `record.seq` is lastNumber + 1,
+   * or lastNumber + 1 + skip on a restored log, in which case the numbers between become dropped. */
+  start(record: CoordinatorStarted): Promise<AppendResult>;
+  /** Appends one group; records[0].seq is lastNumber + 1 and they ascend by 1. Non-empty. */
+  append(records: readonly LogRecord[]): Promise<AppendResult>;
+  /** After 'failed': closes, opens again read-write, and reports what is there (lastNumber). */
+  reopen(): Promise<void>;
+}
+
+/** A record that cannot be believed: refuse to start, change nothing, name it. */
+export class LogCorrupt extends Error {
+  override readonly name = 'LogCorrupt';
+  readonly code = 'LOG_CORRUPT';
+  readonly seq: number;
+  constructor(seq: number, why: string) {
+    super(`record ${seq}: ${why}`);
+    this.seq = seq;
+  }
+}
+
+/** Operating errors of a log: each has a code that the command line turns into words. */
+export class LogError extends Error {
+  override readonly name = 'LogError';
+  readonly code: LogErrorCode;
+  constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+export type LogErrorCode =
+  | 'LOG_LOCKED'
+  | 'LOG_DIRECTORY'
+  | 'LOG_FORMAT_NEWER'
+  | 'LOG_IO'
+  | 'LOG_FENCED';
