@@ -1,0 +1,241 @@
+// Owns the shapes of the coordinator's answers. Every request gets exactly one of them; format.ts
+// turns it into the wire's JSON and http-status.ts into a status.
+
+import type { ReportVerb } from '../core/records.ts';
+import type { TaskStateName } from './request.ts';
+
+/** Number of the record that the request caused; null: none. */
+export type Caused = number | null;
+
+export type CancelledReason = 'lease_expired' | 'lease_superseded' | 'task_dead';
+export type RejectedReason =
+  | 'malformed'
+  | 'unknown_task'
+  | 'unknown_lease'
+  | 'duplicate_report'
+  | 'task_terminal'
+  | 'not_redrivable'
+  | 'request_id_conflict'
+  | 'too_large'
+  | 'lease_expired'
+  | 'lease_superseded'
+  | 'already_reported'
+  | 'task_dead'
+  | 'forbidden'
+  | 'unauthorized'
+  | 'unknown_route'
+  | 'method_not_allowed';
+export type UnavailableReason = 'mailbox_full' | 'recovering' | 'log_unavailable' | 'shutting_down';
+
+interface RefusalDetails {
+  readonly kind: 'refusal';
+  readonly record: Caused;
+  /** A sentence for people; never a path, a stack or a payload. */
+  readonly detail?: string | undefined;
+  readonly field?: string | undefined;
+  readonly taskState?: TaskStateName | undefined;
+  readonly firstOutcome?: 'COMMITTED' | 'CANCELLED' | undefined;
+  readonly firstReport?: ReportVerb | undefined;
+  readonly firstRecord?: number | undefined;
+  readonly leaseExpiry?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+export interface Cancelled extends RefusalDetails {
+  readonly outcome: 'CANCELLED';
+  readonly reason: CancelledReason;
+}
+export interface Rejected extends RefusalDetails {
+  readonly outcome: 'REJECTED';
+  readonly reason: RejectedReason;
+}
+export interface Unavailable extends RefusalDetails {
+  readonly outcome: 'UNAVAILABLE';
+  readonly reason: UnavailableReason;
+}
+export type Refusal = Cancelled | Rejected | Unavailable;
+
+export interface Submitted {
+  readonly kind: 'submitted';
+  readonly taskId: number;
+  readonly state: TaskStateName;
+  readonly queue: string;
+  readonly deduplicated: boolean;
+  readonly record: Caused;
+}
+
+export interface PreviousAttempt {
+  readonly attempt: number;
+  readonly leaseId: number;
+  readonly workerId: string;
+  readonly ended: 'expired' | 'failed' | 'released';
+  readonly at: number;
+  readonly reason?: string | undefined;
+}
+
+export interface Lease {
+  readonly taskId: number;
+  readonly leaseId: number;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly maxRetries: number;
+  readonly previous?: PreviousAttempt | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly payload: Uint8Array;
+  readonly leaseExpiry: number;
+  /** Time left at the decision. */
+  readonly leaseMs: number;
+  readonly executionDeadline: number;
+  readonly heartbeatIntervalMs: number;
+  readonly createdAt: number;
+}
+
+export interface EmptyReason {
+  readonly reason: 'no_task' | 'not_yet_eligible' | 'at_capacity';
+  readonly nextEligibleAt?: number | undefined;
+}
+
+export interface Leased {
+  readonly kind: 'leased';
+  readonly leases: readonly Lease[];
+  /** How long the request was parked before the decision, rounded down. */
+  readonly waitedMs: number;
+  readonly empty?: EmptyReason | undefined;
+  readonly base64: boolean;
+}
+
+export interface HeartbeatOk {
+  readonly kind: 'heartbeat';
+  readonly leaseExpiry: number;
+  readonly leaseMs: number;
+  readonly executionDeadline: number;
+  readonly atCap: boolean;
+  readonly record: Caused;
+}
+
+export interface Committed {
+  readonly kind: 'committed';
+  readonly taskState: TaskStateName;
+  readonly retryAt?: number | undefined;
+  readonly record: number;
+}
+
+export interface Redriven {
+  readonly kind: 'redriven';
+  readonly taskId: number;
+  readonly originTaskId: number;
+  readonly state: TaskStateName;
+  readonly deduplicated: boolean;
+  readonly record: Caused;
+}
+
+/** What a list shows of a task; TaskView adds what only its records hold. */
+export interface TaskSummary {
+  readonly taskId: number;
+  readonly queue: string;
+  readonly state: TaskStateName;
+  readonly attempt: number;
+  readonly maxRetries: number;
+  readonly backoffMs: number;
+  readonly executionWindowMs: number;
+  readonly requestId?: string | undefined;
+  readonly originTaskId?: number | undefined;
+  readonly redrivenAs?: number | undefined;
+  readonly createdAt: number;
+  readonly eligibleAt?: number | undefined;
+  readonly lease?:
+    | {
+        readonly leaseId: number;
+        readonly workerId: string;
+        readonly grantedAt: number;
+        readonly leaseExpiry: number;
+        readonly executionDeadline: number;
+      }
+    | undefined;
+  readonly endedAt?: number | undefined;
+  readonly expirations: number;
+  readonly failures: number;
+  readonly retryAt?: number | undefined;
+  readonly lastFailureReason?: string | undefined;
+  readonly lastFailureKind?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly records: number;
+}
+
+export interface TaskShown {
+  readonly kind: 'task';
+  readonly task: TaskSummary;
+  readonly payload: Uint8Array;
+  readonly result?: Uint8Array | undefined;
+  readonly base64: boolean;
+}
+
+export interface TaskList {
+  readonly kind: 'tasks';
+  readonly tasks: readonly TaskSummary[];
+  /** Give it as `after` to go on; null: the end was reached. */
+  readonly next: number | null;
+}
+
+/** What is true of a task now, for explain: derived state and advisory facts. */
+export interface Standing {
+  readonly kind: 'standing';
+  readonly taskId: number;
+  readonly state: TaskStateName;
+  readonly queue: string;
+  readonly now: number;
+  /** The newest record of the task that is not a LeaseExtended; its `prev` chain is the story. */
+  readonly lastRecord: number;
+  /** The running lease's newest extension, 0 when there is none. */
+  readonly lastExtension: number;
+  readonly eligibleAt?: number | undefined;
+  readonly leaseId?: number | undefined;
+  readonly leaseExpiry?: number | undefined;
+  readonly executionDeadline?: number | undefined;
+  /** Tasks of the same queue before it; exact up to 1 000. */
+  readonly ahead?: number | undefined;
+  readonly aheadIsMore: boolean;
+  /** When a worker last asked for this queue since the start; advisory. */
+  readonly queueLastAskedAt?: number | undefined;
+  readonly poisonAtNextGrant: boolean;
+  readonly redrivenAs?: number | undefined;
+  readonly attemptsLeft: number;
+}
+
+/** An answer whose shape only its one reader knows: stats, queues, workers, metrics. */
+export interface Overview {
+  readonly kind: 'overview';
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type Response =
+  | Refusal
+  | Submitted
+  | Leased
+  | HeartbeatOk
+  | Committed
+  | Redriven
+  | TaskShown
+  | TaskList
+  | Standing
+  | Overview;
+
+/** @returns a REJECTED answer that appended nothing. */
+export const rejected = (
+  reason: RejectedReason,
+  detail: string,
+  more: Partial<Omit<Rejected, 'kind' | 'outcome' | 'reason'>> = {},
+): Rejected => ({ kind: 'refusal', outcome: 'REJECTED', reason, detail, record: null, ...more });
+
+/** @returns an UNAVAILABLE answer: transport-class trouble that the caller may retry. */
+export const unavailable = (
+  reason: UnavailableReason,
+  detail: string,
+  retryAfterMs = 1_000,
+): Unavailable => ({
+  kind: 'refusal',
+  outcome: 'UNAVAILABLE',
+  reason,
+  detail,
+  record: null,
+  retryAfterMs,
+});
