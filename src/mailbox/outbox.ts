@@ -1,0 +1,29 @@
+// Owns when gathered messages leave a thread: once per turn of its event loop, or earlier when a
+// batch is full or the owner flushes. A lone message waits for nothing but the callbacks of the
+// same turn, so batches grow with load and cost no latency without it.
+
+import type { MessagePort } from 'node:worker_threads';
+import { BatchWriter, type MessageKind } from './frame.ts';
+
+export class Outbox {
+  readonly #writer: BatchWriter;
+  #scheduled = false;
+
+  constructor(port: MessagePort) {
+    this.#writer = new BatchWriter((batch) => port.postMessage(batch, [batch]));
+  }
+
+  push(ticket: number, kind: MessageKind, message: Uint8Array): void {
+    this.#writer.write(ticket, kind, message);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#writer.flush();
+    });
+  }
+
+  flush(): void {
+    this.#writer.flush();
+  }
+}

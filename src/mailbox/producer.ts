@@ -1,0 +1,108 @@
+// Owns a producer's end: offers messages, hands over their replies, and when the other side is gone
+// reports every ticket still open, so that no request is left without an answer. It does not know
+// what a message says, and it never waits: an offer is taken or refused at once.
+
+import type { MessagePort } from 'node:worker_threads';
+import { BatchReader, frameBytes } from './frame.ts';
+import { Admitted, Gauge } from './gauge.ts';
+import type { MailboxEnd } from './mailbox.ts';
+import { Outbox } from './outbox.ts';
+
+export interface ProducerEvents {
+  /** Exactly once for each ticket offered and not withdrawn, unless onDeath names it. `reply` is a
+   * view into a batch: copy what is kept. */
+  onReply(ticket: number, reply: Uint8Array): void;
+  /** The other side is gone; `open` are the tickets that will get no reply. Called once. */
+  onDeath(open: readonly number[]): void;
+}
+
+const NOTHING = new Uint8Array(0);
+
+export class Producer {
+  readonly #port: MessagePort;
+  readonly #gauge: Gauge;
+  readonly #admitted: Admitted;
+  readonly #exempt: boolean;
+  readonly #outbox: Outbox;
+  readonly #events: ProducerEvents;
+  readonly #open = new Set<number>();
+  #alive = true;
+
+  constructor(end: MailboxEnd, events: ProducerEvents) {
+    this.#port = end.port;
+    this.#gauge = new Gauge(end.gauge);
+    this.#admitted = new Admitted(end.admitted);
+    this.#exempt = end.exempt;
+    this.#outbox = new Outbox(end.port);
+    this.#events = events;
+    this.#port.on('message', (batch: ArrayBuffer) => this.#receive(batch));
+    this.#port.on('close', () => this.#die());
+  }
+
+  /** False: the other side is gone or this end is closed, and every offer is refused. */
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** Tickets without a reply yet. */
+  get openTickets(): number {
+    return this.#open.size;
+  }
+
+  depth(): { requests: number; bytes: number } {
+    return this.#gauge.depth();
+  }
+
+  /**
+   * Offers one message; it leaves this thread in the same turn, in the order of the offers.
+   * @param ticket an unsigned 32-bit number that is not open at present
+   * @returns false: refused, nothing was sent and the ticket is not open
+   * @throws RangeError when the ticket is open already
+   */
+  offer(ticket: number, kind: 'request' | 'report', message: Uint8Array): boolean {
+    if (!this.#alive) return false;
+    if (this.#open.has(ticket)) throw new RangeError(`mailbox: ticket ${ticket} is open already`);
+    if (this.#exempt) {
+      if (this.#open.size > 0) return false;
+    } else {
+      const bytes = frameBytes(message.length);
+      if (!this.#gauge.admit(bytes, kind === 'report')) return false;
+      this.#admitted.add(bytes);
+    }
+    this.#open.add(ticket);
+    this.#outbox.push(ticket, kind, message);
+    return true;
+  }
+
+  /** The asker is gone: no reply to this ticket is handed over any more. */
+  withdraw(ticket: number): void {
+    if (this.#open.delete(ticket)) this.#outbox.push(ticket, 'withdraw', NOTHING);
+  }
+
+  /** The request must be parked no longer; its reply still comes. */
+  hasten(ticket: number): void {
+    if (this.#open.has(ticket)) this.#outbox.push(ticket, 'hasten', NOTHING);
+  }
+
+  /** Sends what is gathered and ends the connection; open tickets are reported to onDeath. */
+  close(): void {
+    this.#alive = false;
+    this.#outbox.flush();
+    this.#port.close();
+  }
+
+  #receive(batch: ArrayBuffer): void {
+    const reader = new BatchReader(batch);
+    while (reader.next()) {
+      const ticket = reader.ticket;
+      if (this.#open.delete(ticket)) this.#events.onReply(ticket, reader.message);
+    }
+  }
+
+  #die(): void {
+    this.#alive = false;
+    const open = [...this.#open];
+    this.#open.clear();
+    this.#events.onDeath(open);
+  }
+}

@@ -1,0 +1,72 @@
+// Frames: what is written into batches is what is read out of them, whatever the sizes.
+
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { BatchReader, BatchWriter, frameBytes, messageKinds } from '../../src/mailbox/frame.ts';
+
+const readAll = (batches: ArrayBuffer[]) =>
+  batches.flatMap((batch) => {
+    const reader = new BatchReader(batch);
+    const seen = [];
+    while (reader.next())
+      seen.push({ ticket: reader.ticket, kind: reader.kind, message: reader.message });
+    return seen;
+  });
+
+describe('mailbox frames', () => {
+  it('read back what was written, in order', () => {
+    const frame = fc.record({
+      ticket: fc.nat(2 ** 32 - 1),
+      kind: fc.constantFrom(...messageKinds),
+      message: fc.uint8Array({ maxLength: 300 }),
+    });
+    fc.assert(
+      fc.property(fc.array(frame, { maxLength: 50 }), (frames) => {
+        const batches: ArrayBuffer[] = [];
+        const writer = new BatchWriter((batch) => batches.push(batch));
+        for (const { ticket, kind, message } of frames) writer.write(ticket, kind, message);
+        writer.flush();
+        expect(readAll(batches)).to.deep.equal(frames);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('keep the order around a message that is larger than a batch', () => {
+    const batches: ArrayBuffer[] = [];
+    const writer = new BatchWriter((batch) => batches.push(batch));
+    const large = new Uint8Array(2 ** 20).fill(7);
+    writer.write(1, 'request', Uint8Array.of(1));
+    writer.write(2, 'request', large);
+    writer.write(3, 'report', Uint8Array.of(3));
+    writer.flush();
+    expect(batches).to.have.length(3);
+    const seen = readAll(batches);
+    expect(seen.map(({ ticket }) => ticket)).to.deep.equal([1, 2, 3]);
+    expect(Buffer.compare(seen[1]?.message ?? new Uint8Array(0), large)).to.equal(0);
+  });
+
+  it('send a full batch by themselves, and nothing when nothing was written', () => {
+    let sent = 0;
+    const writer = new BatchWriter((batch) => {
+      sent += 1;
+      expect(batch.byteLength).to.be.at.most(64 * 1024);
+    });
+    writer.flush();
+    expect(sent).to.equal(0);
+    for (let ticket = 0; ticket < 1_000; ticket++) {
+      writer.write(ticket, 'request', new Uint8Array(1_000));
+    }
+    expect(sent).to.equal(Math.floor((1_000 - 1) / Math.floor((64 * 1024) / frameBytes(1_000))));
+  });
+
+  it('copy the message: the sender may reuse its bytes', () => {
+    const batches: ArrayBuffer[] = [];
+    const writer = new BatchWriter((batch) => batches.push(batch));
+    const message = Uint8Array.of(1, 2, 3);
+    writer.write(9, 'request', message);
+    message.fill(0);
+    writer.flush();
+    expect([...(readAll(batches)[0]?.message ?? [])]).to.deep.equal([1, 2, 3]);
+  });
+});
