@@ -45,7 +45,7 @@ export class ByteWriter {
   }
 
   u32(value: number): void {
-    this.buffer.writeUInt32LE(value, this.claim(4));
+    this.setU32(this.claim(4), value);
   }
 
   /** Overwrites four bytes already written: a length or checksum that is known only later. */
@@ -54,7 +54,8 @@ export class ByteWriter {
   }
 
   f64(value: number): void {
-    this.buffer.writeDoubleLE(value, this.claim(8));
+    const at = this.claim(8); // First: it may replace the buffer.
+    this.buffer.writeDoubleLE(value, at);
   }
 
   /** @throws RangeError unless value is an integer from 0 to 2^53 - 1. */
@@ -88,13 +89,15 @@ export class ByteWriter {
     if (value.length <= ASCII_LOOP_MAX && this.asciiString(value)) return;
     const size = Buffer.byteLength(value);
     this.varint(size);
-    this.buffer.write(value, this.claim(size), size, 'utf8');
+    const at = this.claim(size);
+    this.buffer.write(value, at, size, 'utf8');
   }
 
   /** Length-prefixed. */
   bytes(value: Uint8Array): void {
     this.varint(value.length);
-    this.buffer.set(value, this.claim(value.length));
+    const at = this.claim(value.length);
+    this.buffer.set(value, at);
   }
 
   /** One byte of presence, then the value; as is the next. */
