@@ -7,6 +7,7 @@ import { BatchReader, frameBytes, type MessageKind } from './frame.ts';
 import { Admitted, Gauge } from './gauge.ts';
 import type { MailboxEnd } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
+import { listen } from './port.ts';
 
 /** A producer as the consumer sees it; to be kept with a parked request. */
 export class Peer {
@@ -68,12 +69,11 @@ export class Consumer {
     const peer = new Peer(end);
     this.#gauge ??= new Gauge(end.gauge);
     this.#peers.add(peer);
-    end.port.on('message', (batch: ArrayBuffer) => this.#arrive(peer, new BatchReader(batch)));
-    end.port.on('close', () => {
-      peer.alive = false;
-      this.#peers.delete(peer);
-      this.#arrive(peer, undefined);
-    });
+    listen(
+      end.port,
+      (batch) => this.#arrive(peer, new BatchReader(batch)),
+      () => this.#lose(peer),
+    );
     return peer;
   }
 
@@ -129,6 +129,12 @@ export class Consumer {
     if (this.#woken) return;
     this.#woken = true;
     this.#onMessages();
+  }
+
+  #lose(peer: Peer): void {
+    peer.alive = false;
+    this.#peers.delete(peer);
+    this.#arrive(peer, undefined);
   }
 
   /** Fetches one batch of each producer that the event loop has not delivered yet. */

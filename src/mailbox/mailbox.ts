@@ -5,7 +5,10 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Admitted, Gauge, type GaugeShare, type MailboxLimits, shareGauge } from './gauge.ts';
 
-/** One half of a connection, as data: give it to a thread with `port` in the transfer list. */
+/**
+ * One half of a connection, as data: give it to a thread with `port` in the transfer list. The
+ * transfer throws DataCloneError when the other half is gone already.
+ */
 export interface MailboxEnd {
   readonly name: string;
   readonly port: MessagePort;

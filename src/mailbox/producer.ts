@@ -7,6 +7,7 @@ import { BatchReader, frameBytes } from './frame.ts';
 import { Admitted, Gauge } from './gauge.ts';
 import type { MailboxEnd } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
+import { listen } from './port.ts';
 
 export interface ProducerEvents {
   /** Exactly once for each ticket offered and not withdrawn, unless onDeath names it. `reply` is a
@@ -35,8 +36,11 @@ export class Producer {
     this.#exempt = end.exempt;
     this.#outbox = new Outbox(end.port);
     this.#events = events;
-    this.#port.on('message', (batch: ArrayBuffer) => this.#receive(batch));
-    this.#port.on('close', () => this.#die());
+    listen(
+      this.#port,
+      (batch) => this.#receive(batch),
+      () => this.#die(),
+    );
   }
 
   /** False: the other side is gone or this end is closed, and every offer is refused. */

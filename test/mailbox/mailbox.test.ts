@@ -206,6 +206,32 @@ describe('mailbox', () => {
     expect(producer.offer(3, 'request', bytesOf('c'))).to.equal(false);
   });
 
+  it('notices a side that died before the other one listened', async () => {
+    const { mailbox, producer, other, deaths } = connected();
+    other.port.close();
+    await until(() => deaths.length === 1, 'the producer sees it');
+    expect(producer.alive).to.equal(false);
+    const late = mailbox.connect('late');
+    late.producer.port.close();
+    await turns();
+    const { consumer, taken } = recordingConsumer();
+    closing(consumer).add(late.consumer);
+    await until(() => taken.length === 1, 'the consumer sees it');
+    expect(taken[0]).to.include({ from: 'late', kind: 'gone' });
+    const later = mailbox.connect('later');
+    later.consumer.port.close();
+    await turns();
+    const open: (readonly number[])[] = [];
+    closing(
+      new Producer(later.producer, {
+        onReply: () => {},
+        onDeath: (tickets) => open.push(tickets),
+      }),
+    ).offer(1, 'request', bytesOf('a'));
+    await until(() => open.length === 1, 'the late producer sees it');
+    expect(open).to.deep.equal([[1]]);
+  });
+
   it('gives room back for what was taken although the sink threw', async () => {
     const { producer, other, mailbox } = connected();
     const consumer = closing(new Consumer(() => {}));
