@@ -1,0 +1,45 @@
+// Owns how an answer lies in the mailbox: its HTTP status, the seconds after which to try again,
+// and the JSON text, made in the coordinator's thread so that ingresses only pass it on.
+
+import { format } from './format.ts';
+import { httpStatus } from './http-status.ts';
+import type { Response } from './response.ts';
+
+/** What an ingress gets. `body` is one JSON object, UTF-8; a view that is to be used at once. */
+export interface Answer {
+  readonly status: number;
+  /** 0: do not say when to try again. */
+  readonly retryAfterSeconds: number;
+  readonly body: Buffer;
+}
+
+const HEADER_BYTES = 4;
+const SECONDS_MAX = 0xffff;
+
+/** @returns the mailbox message of an answer. */
+export function encodeAnswer(response: Response): Buffer {
+  const text = format(response);
+  const message = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(text));
+  message.writeUInt16LE(httpStatus(response), 0);
+  message.writeUInt16LE(retryAfterSeconds(response), 2);
+  message.write(text, HEADER_BYTES, 'utf8');
+  return message;
+}
+
+/** @returns views into the message: copy what is kept. */
+export function decodeAnswer(message: Uint8Array): Answer {
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  return {
+    status: bytes.readUInt16LE(0),
+    retryAfterSeconds: bytes.readUInt16LE(2),
+    body: bytes.subarray(HEADER_BYTES),
+  };
+}
+
+/** @returns the same answer as if it had come through the mailbox. */
+export const answerOf = (response: Response): Answer => decodeAnswer(encodeAnswer(response));
+
+function retryAfterSeconds(response: Response): number {
+  if (response.kind !== 'refusal' || response.retryAfterMs === undefined) return 0;
+  return Math.min(Math.max(Math.ceil(response.retryAfterMs / 1_000), 1), SECONDS_MAX);
+}

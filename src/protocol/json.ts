@@ -1,0 +1,99 @@
+// Owns the way from bytes to a JSON value: UTF-8 that is none, nesting without end and a key given
+// twice are refused here, before anything looks at the value. It knows nothing of requests.
+
+import { isUtf8 } from 'node:buffer';
+import { closingQuote, duplicateField } from './json-text.ts';
+import { DEPTH_MAX } from './limits.ts';
+import { type Rejected, rejected } from './response.ts';
+
+export interface JsonValue {
+  readonly kind: 'json';
+  readonly value: unknown;
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** @returns the one JSON value in these bytes, or a `malformed` refusal. Never throws. */
+export function parseJson(bytes: Uint8Array): JsonValue | Rejected {
+  if (!isUtf8(bytes)) return rejected('malformed', 'The text is not valid UTF-8.');
+  const text = asBuffer(bytes).toString('utf8');
+  const members = countMembers(text);
+  if (members < 0) {
+    return rejected('malformed', `The JSON is nested deeper than ${DEPTH_MAX} levels.`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return rejected('malformed', `The text is not one well-formed JSON value${where(error)}.`);
+  }
+  // JSON.parse keeps the last of two equal keys: only then are there fewer keys than members.
+  if (members !== countKeys(value)) {
+    const field = duplicateField(text);
+    return rejected('malformed', `The key ${field} is given twice.`, { field });
+  }
+  return { kind: 'json', value };
+}
+
+/** @returns whether a string can be stored as UTF-8 and come back the same: no lone surrogate. */
+export const isWellFormed = (text: string): boolean =>
+  (text as unknown as { isWellFormed(): boolean }).isWellFormed();
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+// The engine's message quotes the text, which may be somebody's payload; the place is enough.
+function where(error: unknown): string {
+  const place = /position (\d+)/.exec(error instanceof Error ? error.message : '');
+  return place === null ? '' : ` (near character ${place[1]})`;
+}
+
+/** @returns how many `key: value` members the text has, or -1 when it is nested too deep. */
+function countMembers(text: string): number {
+  let members = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = closingQuote(text, at);
+        break;
+      case COLON:
+        members += 1;
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth += 1;
+        if (depth > DEPTH_MAX) return -1;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth -= 1;
+        break;
+    }
+  }
+  return members;
+}
+
+/** Keys in all objects of a value whose depth is bounded already. */
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let keys = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) keys += countKeys(item);
+    return keys;
+  }
+  const object = value as Record<string, unknown>;
+  for (const key of Object.keys(object)) {
+    keys += 1;
+    const inner = object[key];
+    if (typeof inner === 'object') keys += countKeys(inner);
+  }
+  return keys;
+}

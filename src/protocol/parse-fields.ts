@@ -1,0 +1,92 @@
+// Owns the checks of single fields that a schema cannot say: length in bytes, lone surrogates,
+// base64, ids beyond what a number can hold. Each returns the value or a refusal naming the field.
+
+import { decodeBase64 } from './base64.ts';
+import { parseLeaseId, parseTaskId } from './ids.ts';
+import { isWellFormed } from './json.ts';
+import { METADATA_MAX_BYTES } from './limits.ts';
+import { type Rejected, rejected } from './response.ts';
+
+export const isRefusal = (value: unknown): value is Rejected =>
+  typeof value === 'object' && value !== null && (value as Rejected).kind === 'refusal';
+
+/** @returns a `malformed` refusal that names the field. */
+export const refuse = (field: string, detail: string): Rejected =>
+  rejected('malformed', detail, { field });
+
+/** @returns undefined when the text can be stored and is short enough. */
+export function badText(field: string, text: string, maxBytes: number): Rejected | undefined {
+  if (!isWellFormed(text)) {
+    return refuse(field, `${field} holds half a surrogate pair, which is no text.`);
+  }
+  // Each code unit is at most 3 bytes: short texts need no counting.
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return undefined;
+  return refuse(field, `${field} must be at most ${maxBytes} bytes of UTF-8.`);
+}
+
+/** @returns the bytes of `name` or of `name_base64`; undefined when neither is there. */
+export function readBytes(
+  name: 'payload' | 'result',
+  text: string | undefined,
+  base64: string | undefined,
+  maxBytes: number,
+): Uint8Array | Rejected | undefined {
+  if (text !== undefined && base64 !== undefined) {
+    return refuse(`${name}_base64`, `Give either ${name} or ${name}_base64, not both.`);
+  }
+  if (text !== undefined) {
+    if (!isWellFormed(text)) {
+      const way = `Send bytes that are no text as ${name}_base64.`;
+      return refuse(name, `${name} holds half a surrogate pair, which is no text. ${way}`);
+    }
+    return checkSize(name, Buffer.from(text, 'utf8'), maxBytes);
+  }
+  if (base64 === undefined) return undefined;
+  const bytes = decodeBase64(base64);
+  if (bytes === undefined) {
+    return refuse(
+      `${name}_base64`,
+      `${name}_base64 must be padded base64 of the standard alphabet.`,
+    );
+  }
+  return checkSize(name, bytes, maxBytes);
+}
+
+/** @returns the bytes themselves, or `too_large`. */
+export function checkSize(
+  name: string,
+  bytes: Uint8Array,
+  maxBytes: number,
+): Uint8Array | Rejected {
+  if (bytes.length <= maxBytes) return bytes;
+  const detail = `The ${name} has ${bytes.length} bytes; at most ${maxBytes} are taken.`;
+  return rejected('too_large', detail, { field: name });
+}
+
+/** @returns undefined when the keys and values can be stored, and are small enough in all. */
+export function badMetadata(metadata: Readonly<Record<string, string>>): Rejected | undefined {
+  let bytes = 0;
+  for (const key of Object.keys(metadata)) {
+    const value = metadata[key] ?? '';
+    // An assignment to this key is no assignment: whoever copies the object would lose it.
+    if (key === '__proto__') {
+      return refuse('metadata.__proto__', 'metadata cannot hold the key __proto__.');
+    }
+    if (!isWellFormed(key) || !isWellFormed(value)) {
+      const field = isWellFormed(key) ? `metadata.${key}` : 'metadata';
+      return refuse(field, 'metadata holds half a surrogate pair, which is no text.');
+    }
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes <= METADATA_MAX_BYTES) return undefined;
+  const detail = `metadata has ${bytes} bytes in all; at most ${METADATA_MAX_BYTES} are taken.`;
+  return refuse('metadata', detail);
+}
+
+/** @returns the task's number; the shape is checked already, the size of the number is not. */
+export const readTaskId = (text: string): number | Rejected =>
+  parseTaskId(text) ?? refuse('task_id', 'task_id must be a task id, as submit answered it.');
+
+/** @returns the lease's number; the shape is checked already, the size of the number is not. */
+export const readLeaseId = (text: string): number | Rejected =>
+  parseLeaseId(text) ?? refuse('lease_id', 'lease_id must be a lease id, as lease answered it.');

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseJson } from '../../src/protocol/json.ts';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+describe('strict JSON', () => {
+  it('gives what JSON.parse gives', () => {
+    fc.assert(
+      fc.property(fc.json({ depthSize: 'small' }), (text) => {
+        const got = parse(text);
+        // The generator makes objects, so no key is there twice.
+        expect(got).to.deep.equal({ kind: 'json', value: JSON.parse(text) });
+      }),
+    );
+  });
+
+  it('refuses what is no JSON without quoting it', () => {
+    for (const text of ['', ' ', 'x=1', '{"secret":"p",}', '{"a":1} {}', '\ufeff{}', '"\\"']) {
+      const got = parse(text);
+      expect(got, text).to.include({ kind: 'refusal', reason: 'malformed' });
+      expect(JSON.stringify(got)).not.to.include('secret');
+    }
+  });
+
+  it('refuses bytes that are no UTF-8', () => {
+    for (const bytes of [
+      [0x22, 0xff, 0x22],
+      [0x22, 0xc0, 0x80, 0x22],
+      [0x22, 0xed, 0xa0, 0x80, 0x22],
+    ]) {
+      expect(parseJson(Uint8Array.from(bytes))).to.include({ reason: 'malformed' });
+    }
+  });
+
+  it('refuses depth instead of falling into it', () => {
+    expect(parse('['.repeat(32) + ']'.repeat(32))).to.include({ kind: 'json' });
+    for (const depth of [33, 3_500, 5_000_000]) {
+      expect(parse('['.repeat(depth)), `${depth}`).to.include({ reason: 'malformed' });
+      expect(parse('{"a":'.repeat(depth)), `${depth}`).to.include({ reason: 'malformed' });
+    }
+  });
+
+  const twice: readonly (readonly [string, string])[] = [
+    ['{"a":1,"a":2}', 'a'],
+    ['{"a":1,"\\u0061":2}', 'a'],
+    ['{"x":{"b":1,"c":[{"d":1},{"d":1, "d" :2}]}}', 'x.c.1.d'],
+    ['[{"a":1},{"a":1,"b":[1,2],"a":1}]', '1.a'],
+    ['{"":1,"":2}', ''],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+  ];
+  for (const [text, field] of twice) {
+    it(`names the key given twice in ${text}`, () => {
+      expect(parse(text)).to.include({ reason: 'malformed', field });
+    });
+  }
+
+  it('takes colons, brackets and quotes inside strings for text', () => {
+    const value = { a: '{"a":1,"a":2}', 'b:"\\': ['[[[[', '\\', '\\\\"'], c: { a: ':' } };
+    expect(parse(JSON.stringify(value))).to.deep.equal({ kind: 'json', value });
+    expect(parse(JSON.stringify(['['.repeat(1_000)]))).to.include({ kind: 'json' });
+  });
+});
