@@ -2,9 +2,9 @@
 // says what happened; why it was chosen is in choose.ts and what it does to the state in apply.ts.
 //
 // To change a record: never alter or reuse a field or a type code. Add an optional field (old logs
-// lack it, so apply must give its absence today's meaning) or a new type at the end of RECORD_TYPES,
-// raise FORMAT_VERSION, extend log/codec.ts, and add a golden log written by the new version under
-// test/golden. An older build refuses a newer format with both versions named.
+// lack it, so apply must give its absence today's meaning) or a new type at the end of
+// RECORD_TYPES, raise FORMAT_VERSION, extend log/codec.ts, and add a golden log written by the new
+// version under test/golden. An older build refuses a newer format with both versions named.
 
 /** Written in every CoordinatorStarted; a log with a greater one is refused. */
 export const FORMAT_VERSION = 1;

@@ -50,8 +50,8 @@ export interface LogReader {
 }
 
 export interface Log extends LogReader {
-  /** Appends the CoordinatorStarted that makes this writer the writer. `record.seq` is lastNumber + 1,
-   * or lastNumber + 1 + skip on a restored log, in which case the numbers between become dropped. */
+  /** Appends the CoordinatorStarted that makes this writer the writer. `record.seq` is lastNumber
+   * + 1, or lastNumber + 1 + skip on a restored log: the numbers between become dropped. */
   start(record: CoordinatorStarted): Promise<AppendResult>;
   /** Appends one group; records[0].seq is lastNumber + 1 and they ascend by 1. Non-empty. */
   append(records: readonly LogRecord[]): Promise<AppendResult>;

@@ -141,7 +141,7 @@ export class Consumer {
   #collect(): boolean {
     const before = this.#line.length;
     for (const from of this.#peers) {
-      const received = receiveMessageOnPort(from.port) as { message: ArrayBuffer } | undefined;
+      const received = receiveMessageOnPort(from.port);
       if (received) this.#line.push({ from, batch: new BatchReader(received.message) });
     }
     return this.#line.length > before;

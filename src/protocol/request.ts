@@ -1,5 +1,6 @@
 // Owns the shapes of what is asked of the coordinator, after parsing: ids are numbers, bytes are
-// bytes, every field is known and in range. Whoever holds a Request need not look at its form again.
+// bytes, every field is known and in range. Whoever holds a Request need not look at its form
+// again.
 
 import type { FailureKind, ReportVerb } from '../core/records.ts';
 

@@ -1,0 +1,21 @@
+// Owns what a test run tells: mocha's spec output for people, and with `TEST_RESULT` set a file of
+// JSON for machines. A suite that is over but whose process does not end fails and names what holds it.
+
+const { writeFileSync } = require('node:fs');
+const { Spec } = require('mocha').reporters;
+
+const LINGER_MS = 15_000;
+
+module.exports = class Reporter extends Spec {
+  constructor(runner, options) {
+    super(runner, options);
+    runner.once('end', () => {
+      const file = process.env.TEST_RESULT;
+      if (file) writeFileSync(file, JSON.stringify(this.stats));
+      setTimeout(() => {
+        console.error('the tests are over, but held open by:', process.getActiveResourcesInfo());
+        process.exit(1);
+      }, LINGER_MS).unref();
+    });
+  }
+};
