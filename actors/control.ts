@@ -84,6 +84,26 @@ export interface ActorControl {
   health(): Promise<ActorHealth> | ActorHealth;
 }
 
+/** An actor that sends into the mailbox: the ingresses and the timer. */
+export interface ProducerControl extends ActorControl {
+  /** The connection to use from now on; called before start, and again after the coordinator's
+   * thread died and was started anew. Until the first call, requests are refused as recovering. */
+  connect(end: MailboxEnd): Promise<void> | void;
+}
+
+/** An ingress also asks the reader, over a channel of its own. */
+export interface IngressControl extends ProducerControl {
+  /** The channel to the reader to use from now on; again after the reader was started anew. */
+  connectReader(port: MessagePort): Promise<void> | void;
+}
+
+export interface ReaderControl extends ActorControl {
+  /** One more ingress that will ask over this port. */
+  attach(port: MessagePort): Promise<void> | void;
+  /** Records up to this number may be shown from now on; wakes the followers. */
+  durable(seq: number): Promise<void> | void;
+}
+
 export type StartResult =
   | { readonly ok: true; readonly address?: string }
   | { readonly ok: false; readonly code: string; readonly message: string };
