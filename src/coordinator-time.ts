@@ -1,0 +1,59 @@
+// Owns coordinator time: it starts at the later of the wall clock and the log's newest record, and
+// from there follows the monotonic clock alone. It never runs backward, in a run or over restarts.
+
+/** The two clocks of a machine, in ms; handed in, so that tests and the simulator own time. */
+export interface Clock {
+  wall(): number;
+  monotonic(): number;
+}
+
+const DAY_MS = 86_400_000;
+/** A wall clock further ahead of the log than this is refused: it would end and forget everything. */
+export const CLOCK_AHEAD_MAX_MS = 365 * DAY_MS;
+const CAUTIOUS_AHEAD_MS = DAY_MS;
+const CAUTION_MS = 3_600_000;
+
+export class ClockRefused extends Error {
+  override readonly name = 'ClockRefused';
+  readonly code = 'CLOCK_REFUSED';
+}
+
+export class CoordinatorTime {
+  private readonly clock: Clock;
+  private readonly base: number;
+  private readonly startedAt: number;
+  private readonly forgetFrom: number;
+
+  /**
+   * @param lastAt time of the log's newest record, 0 for an empty log
+   * @throws ClockRefused when the wall clock is more than 365 days ahead of the log.
+   */
+  constructor(clock: Clock, lastAt: number, acceptClock: boolean) {
+    this.clock = clock;
+    const wall = Math.floor(clock.wall());
+    const ahead = lastAt === 0 ? 0 : wall - lastAt;
+    if (ahead > CLOCK_AHEAD_MAX_MS && !acceptClock) {
+      throw new ClockRefused(
+        `the clock says ${new Date(wall).toISOString()}, ${Math.floor(ahead / DAY_MS)} days after ` +
+          'the newest record: if that is right, start once with --accept-clock',
+      );
+    }
+    this.base = Math.max(wall, lastAt);
+    this.startedAt = clock.monotonic();
+    this.forgetFrom = this.base + (ahead > CAUTIOUS_AHEAD_MS ? CAUTION_MS : 0);
+  }
+
+  now(): number {
+    return this.base + Math.floor(this.clock.monotonic() - this.startedAt);
+  }
+
+  /** Coordinator time minus wall clock, in ms. */
+  offset(): number {
+    return this.now() - Math.floor(this.clock.wall());
+  }
+
+  /** Nothing is forgotten in the first hour after a jump of more than a day. */
+  mayForget(now: number): boolean {
+    return now >= this.forgetFrom;
+  }
+}

@@ -1,0 +1,279 @@
+// Owns every change of the state: nothing else writes it. Applying is deterministic and sequential,
+// and a record's meaning depends on the records before it alone. Callers check() first.
+
+import { assertNever, invariant } from './assert.ts';
+import { check } from './check.ts';
+import { digestOf } from './digest-index.ts';
+import { forgetTasks } from './forgetting.ts';
+import { type EndedLease, newHistory, placeOf, type TaskHistory } from './history.ts';
+import type {
+  LeaseExpired,
+  LeaseGranted,
+  LogRecord,
+  TaskCancelled,
+  TaskCompleted,
+  TaskCreated,
+  TaskDead,
+  TaskFailed,
+} from './records.ts';
+import { countFailure } from './retry-policy.ts';
+import type { State } from './state.ts';
+import { NONE } from './task-table.ts';
+
+/** Folds a record into the state. @throws InvariantBroken when check() refuses it. */
+export function apply(state: State, record: LogRecord): void {
+  const refused = check(state, record);
+  invariant(refused === undefined, `record ${record.seq} (${record.type}): ${refused}`);
+  applyChecked(state, record);
+}
+
+/** Folds a record that check() has passed on this very state. */
+export function applyChecked(state: State, record: LogRecord): void {
+  switch (record.type) {
+    case 'TaskCreated':
+      applyCreated(state, record);
+      break;
+    case 'LeaseGranted':
+      applyGranted(state, record);
+      break;
+    case 'LeaseExtended': {
+      const lease = state.leases.get(record.leaseId);
+      invariant(lease !== undefined, `lease ${record.leaseId} is not current`);
+      state.leases.extend(lease, record.newLeaseExpiry, record.seq);
+      const history = state.histories.get(lease.row);
+      if (history !== undefined) history.records += 1;
+      break;
+    }
+    case 'LeaseExpired':
+      applyExpired(state, record);
+      break;
+    case 'TaskCompleted':
+      applyCompleted(state, record);
+      break;
+    case 'TaskFailed':
+      applyFailed(state, record);
+      break;
+    case 'TaskCancelled':
+      applyCancelled(state, record);
+      break;
+    case 'TaskDead':
+      applyDead(state, record);
+      break;
+    case 'CoordinatorStarted':
+      state.epoch = record.seq;
+      state.totals.starts += 1;
+      break;
+    case 'HistoryForgotten':
+      state.completedThrough = record.completedThrough;
+      state.failedThrough = record.failedThrough;
+      forgetTasks(state, record.completedThrough, record.failedThrough);
+      Object.assign(state.totals, record.totals);
+      break;
+    default:
+      assertNever(record);
+  }
+  state.lastSeq = record.seq;
+  state.lastAt = record.at;
+}
+
+/** The record stands in the log, but its task is forgotten: only its number and time count. */
+export function passOver(state: State, record: LogRecord): void {
+  state.lastSeq = record.seq;
+  state.lastAt = record.at;
+}
+
+/** The numbers up to this one are declared absent: forgotten, or skipped by a restored log. */
+export function skipTo(state: State, seq: number): void {
+  state.lastSeq = seq;
+}
+
+function applyCreated(state: State, record: TaskCreated): void {
+  const { tasks } = state;
+  const row = tasks.add(record.seq, state.contracts.join(record).index);
+  const eligibleAt = Math.max(record.at, record.notBefore ?? 0);
+  wait(state, row, eligibleAt, record);
+  if (record.requestId !== undefined) {
+    const content = record.contentHash ?? new Uint8Array(16);
+    state.requestIds.add(state.digestText(record.requestId), row, digestOf(content));
+  }
+  if (record.originTaskId !== undefined) {
+    state.redrivenAs.set(record.originTaskId, record.seq);
+    state.originOf.set(record.seq, record.originTaskId);
+  }
+}
+
+function applyGranted(state: State, record: LeaseGranted): void {
+  const row = rowOf(state, record);
+  const history = state.histories.get(row);
+  const ended = history?.leases.at(-1)?.ended;
+  if (ended === 'expired') state.totals.duplicateExecutions += 1;
+  if (ended === 'failed') state.totals.retries += 1;
+  if (history !== undefined) history.records += 1;
+  const contract = state.contracts.at(state.tasks.contract(row));
+  contract.queue.remove(state.tasks, row);
+  count(state, row, -1);
+  state.tasks.setLeased(row, record.seq, record.attempt);
+  count(state, row, 1);
+  state.tasks.setLast(row, record.seq);
+  state.leases.add({
+    leaseId: record.seq,
+    taskId: record.taskId,
+    row,
+    workerId: record.workerId,
+    attempt: record.attempt,
+    grantedAt: record.grantedAt,
+    deadline: record.grantedAt + contract.executionWindowMs,
+    expiry: record.leaseExpiry,
+    extensions: 0,
+    lastExtension: 0,
+    place: 0,
+  });
+}
+
+function applyExpired(state: State, record: LeaseExpired): void {
+  const row = rowOf(state, record);
+  const history = endLease(state, row, {
+    leaseId: record.leaseId,
+    ended: 'expired',
+    endRecord: record.seq,
+    outcome: undefined,
+    report: undefined,
+    reportRecord: 0,
+  });
+  history.expirations += 1;
+  history.expirationsInRow += 1;
+  state.totals.leaseExpirations += 1;
+  count(state, row, -1);
+  wait(state, row, record.at, record);
+}
+
+function applyCompleted(state: State, record: TaskCompleted): void {
+  const row = rowOf(state, record);
+  const history = state.histories.get(row);
+  const lease = state.leases.get(record.leaseId);
+  invariant(lease !== undefined, `lease ${record.leaseId} is not current`);
+  state.leases.remove(lease);
+  if (history !== undefined) {
+    history.records += 1;
+    history.expirationsInRow = 0;
+  }
+  count(state, row, -1);
+  state.tasks.setEnded(row, 'COMPLETED', record.leaseId, record.seq);
+  count(state, row, 1);
+  state.tasks.setLast(row, record.seq);
+  state.ended.completed.push(state.tasks, row);
+}
+
+function applyFailed(state: State, record: TaskFailed): void {
+  const row = rowOf(state, record);
+  const history = endLease(state, row, {
+    leaseId: record.leaseId,
+    ended: record.kind === 'released' ? 'released' : 'failed',
+    endRecord: record.seq,
+    outcome: 'COMMITTED',
+    report: 'fail',
+    reportRecord: record.seq,
+  });
+  Object.assign(history, countFailure(history, record.kind));
+  history.expirationsInRow = 0;
+  history.lastFailure = record.seq;
+  const { retryAt } = record;
+  if (retryAt === undefined) {
+    end(state, row, 'FAILED', record.leaseId, record.seq);
+  } else {
+    count(state, row, -1);
+    wait(state, row, retryAt, record);
+  }
+}
+
+function applyCancelled(state: State, record: TaskCancelled): void {
+  const row = rowOf(state, record);
+  const history = state.histories.get(row);
+  invariant(history !== undefined, `task ${record.taskId} has no ended lease`);
+  const place = placeOf(history, record.leaseId);
+  const lease = history.leases[place] as EndedLease;
+  history.leases[place] = {
+    ...lease,
+    outcome: 'CANCELLED',
+    report: record.report,
+    reportRecord: record.seq,
+  };
+  history.records += 1;
+  state.totals.lateReports += 1;
+  state.tasks.setLast(row, record.seq);
+}
+
+function applyDead(state: State, record: TaskDead): void {
+  const row = rowOf(state, record);
+  let leaseId = 0;
+  if (state.tasks.state(row) === 'LEASED') {
+    leaseId = state.tasks.leaseId(row);
+    endLease(state, row, {
+      leaseId,
+      ended: 'killed',
+      endRecord: record.seq,
+      outcome: undefined,
+      report: undefined,
+      reportRecord: 0,
+    });
+  } else {
+    const history = state.histories.get(row);
+    leaseId = history?.leases.at(-1)?.leaseId ?? 0;
+    if (history !== undefined) history.records += 1;
+    state.queueOf(row).remove(state.tasks, row);
+    state.tasks.setLast(row, record.seq);
+  }
+  end(state, row, 'DEAD', leaseId, record.seq);
+}
+
+function end(
+  state: State,
+  row: number,
+  to: 'FAILED' | 'DEAD',
+  leaseId: number,
+  record: number,
+): void {
+  count(state, row, -1);
+  state.tasks.setEnded(row, to, leaseId, record);
+  count(state, row, 1);
+  state.ended.failed.push(state.tasks, row);
+}
+
+/** The current lease is over: it moves to the task's history, which begins with it at the latest. */
+function endLease(state: State, row: number, ended: EndedLease): TaskHistory {
+  const lease = state.leases.get(ended.leaseId);
+  invariant(lease !== undefined, `lease ${ended.leaseId} is not current`);
+  state.leases.remove(lease);
+  let history = state.histories.get(row);
+  if (history === undefined) {
+    // TaskCreated, LeaseGranted and the extensions of a first lease.
+    history = newHistory(2 + lease.extensions);
+    state.histories.set(row, history);
+  }
+  history.leases.push(ended);
+  history.records += 1;
+  state.tasks.setLast(row, ended.endRecord);
+  return history;
+}
+
+/** The task is WAITING now: it gets its place in its queue's order. */
+function wait(state: State, row: number, eligibleAt: number, record: LogRecord): void {
+  state.tasks.setWaiting(row, eligibleAt, record.seq);
+  const queue = state.queueOf(row);
+  if (eligibleAt > record.at) queue.delay(state.tasks, row);
+  else queue.append(state.tasks, row);
+  count(state, row, 1);
+}
+
+/** Keeps the counts by state and queue: -1 before a task's state changes, 1 after it. */
+function count(state: State, row: number, by: 1 | -1): void {
+  const { counts } = state.queueOf(row);
+  const index = state.tasks.stateIndex(row);
+  counts[index] = (counts[index] as number) + by;
+}
+
+function rowOf(state: State, record: { readonly taskId: number }): number {
+  const row = state.tasks.find(record.taskId);
+  invariant(row !== NONE, `task ${record.taskId} does not exist`);
+  return row;
+}

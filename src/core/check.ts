@@ -1,0 +1,152 @@
+// Owns the question whether a record may happen now. The same function stands before append and in
+// replay: a record that replay would refuse is never written. It changes nothing.
+
+import type { TaskStateName } from '../protocol/request.ts';
+import { assertNever } from './assert.ts';
+import { newHistory } from './history.ts';
+import type { ActiveLease } from './leases.ts';
+import type { LogRecord, TaskFailed } from './records.ts';
+import { FORMAT_VERSION } from './records.ts';
+import { countFailure, retryAt } from './retry-policy.ts';
+import type { State } from './state.ts';
+import { NONE } from './task-table.ts';
+import { type From, transitionsFrom } from './transitions.ts';
+
+/**
+ * @returns why the record cannot be the next one, or undefined: it can. `record.seq` must be set.
+ */
+export function check(state: State, record: LogRecord): string | undefined {
+  if (record.at < state.lastAt) return `at ${record.at} is before the previous ${state.lastAt}`;
+  if (record.seq <= state.lastSeq) return `number ${record.seq} does not follow ${state.lastSeq}`;
+  if (record.type === 'CoordinatorStarted') {
+    if (record.formatVersion > FORMAT_VERSION) {
+      return `format ${record.formatVersion} is newer than this build's ${FORMAT_VERSION}`;
+    }
+    return record.prev === 0 ? undefined : 'prev of a record about no task is not 0';
+  }
+  if (record.seq !== state.lastSeq + 1) return `number does not follow ${state.lastSeq}`;
+  if (record.type === 'HistoryForgotten') {
+    return record.prev === 0 ? undefined : 'prev of a record about no task is not 0';
+  }
+  if (record.type === 'TaskCreated') return checkCreated(state, record);
+  const row = state.tasks.find(record.taskId);
+  if (row === NONE) return `task ${record.taskId} does not exist`;
+  const from = state.tasks.state(row);
+  if (transitionsFrom(from, record.type).length === 0) return `the task is ${from}`;
+  return checkPrev(state, row, record) ?? checkCondition(state, row, record);
+}
+
+function checkCreated(
+  state: State,
+  record: Extract<LogRecord, { type: 'TaskCreated' }>,
+): string | undefined {
+  const from: From = 'NONE';
+  if (transitionsFrom(from, record.type).length === 0) return 'tasks cannot be created';
+  if (record.prev !== 0) return 'prev of a TaskCreated is not 0';
+  if (record.requestId !== undefined && state.findRequest(record.requestId) !== NONE) {
+    return 'its request id is remembered already';
+  }
+  const origin = record.originTaskId;
+  if (origin === undefined) return undefined;
+  if (state.redrivenAs.has(origin)) return `task ${origin} was redriven before`;
+  const row = state.tasks.find(origin);
+  if (row === NONE) return `its origin ${origin} does not exist`;
+  const was: TaskStateName = state.tasks.state(row);
+  return was === 'FAILED' || was === 'DEAD' ? undefined : `its origin is ${was}`;
+}
+
+type TaskRecord = Exclude<
+  LogRecord,
+  { type: 'TaskCreated' | 'CoordinatorStarted' | 'HistoryForgotten' }
+>;
+
+function checkPrev(state: State, row: number, record: TaskRecord): string | undefined {
+  let expected = state.tasks.last(row);
+  if (record.type === 'LeaseExtended') {
+    const lease = state.leases.get(record.leaseId);
+    if (lease === undefined) return `lease ${record.leaseId} is not current`;
+    expected = lease.lastExtension === 0 ? lease.leaseId : lease.lastExtension;
+  }
+  return record.prev === expected ? undefined : `prev is ${record.prev}, expected ${expected}`;
+}
+
+function checkCondition(state: State, row: number, record: TaskRecord): string | undefined {
+  const { tasks } = state;
+  switch (record.type) {
+    case 'LeaseGranted': {
+      const attempt = tasks.attempt(row) + 1;
+      if (record.attempt !== attempt) return `attempt ${record.attempt}, expected ${attempt}`;
+      if (record.grantedAt < tasks.eligibleAt(row)) return 'the task is not eligible yet';
+      if (record.leaseExpiry <= record.grantedAt) return 'the lease ends before it begins';
+      const window = state.contracts.at(tasks.contract(row)).executionWindowMs;
+      return record.leaseExpiry <= record.grantedAt + window
+        ? undefined
+        : 'the lease ends beyond the execution window';
+    }
+    case 'TaskCancelled': {
+      if (record.leaseId === currentLease(state, row)) return 'the lease is the current one';
+      const ended = state.endedLease(row, record.leaseId);
+      if (ended === undefined) return `lease ${record.leaseId} was never granted for the task`;
+      return ended.outcome === undefined ? undefined : 'the lease has an outcome already';
+    }
+    case 'TaskDead':
+      return checkEnd(state.leases.get(currentLease(state, row)), record);
+    case 'LeaseExtended':
+    case 'LeaseExpired':
+    case 'TaskCompleted':
+    case 'TaskFailed': {
+      if (record.leaseId !== currentLease(state, row)) {
+        return `lease ${record.leaseId} is not the current one`;
+      }
+      return checkOwned(state, state.leases.get(record.leaseId) as ActiveLease, record);
+    }
+    default:
+      return assertNever(record);
+  }
+}
+
+type OwnedRecord = Extract<
+  TaskRecord,
+  { type: 'LeaseExtended' | 'LeaseExpired' | 'TaskCompleted' | 'TaskFailed' }
+>;
+
+function checkOwned(state: State, lease: ActiveLease, record: OwnedRecord): string | undefined {
+  const over = record.at >= lease.expiry;
+  if (record.type === 'LeaseExpired') {
+    return over ? checkEnd(lease, record) : `the lease lasts until ${lease.expiry}`;
+  }
+  if (over) return `the lease expired at ${lease.expiry}`;
+  if (record.type === 'LeaseExtended') {
+    if (record.newLeaseExpiry <= lease.expiry) return 'the new expiry is not later';
+    return record.newLeaseExpiry <= lease.deadline
+      ? undefined
+      : 'the new expiry is beyond the execution window';
+  }
+  return (
+    checkEnd(lease, record) ??
+    (record.type === 'TaskFailed' ? checkRetry(state, lease, record) : undefined)
+  );
+}
+
+function checkRetry(state: State, lease: ActiveLease, record: TaskFailed): string | undefined {
+  const policy = state.contracts.at(state.tasks.contract(lease.row)).retryPolicy;
+  const counts = countFailure(state.histories.get(lease.row) ?? newHistory(0), record.kind);
+  const expected = retryAt(policy, record.kind, lease.attempt, counts, record.at);
+  return record.retryAt === expected
+    ? undefined
+    : `retry_at is ${record.retryAt}, the retry policy says ${expected}`;
+}
+
+/** The record that ends a lease tells of its extensions; without a lease it tells of none. */
+function checkEnd(
+  lease: ActiveLease | undefined,
+  record: { extensions: number; lastExtension: number },
+): string | undefined {
+  return record.extensions === (lease?.extensions ?? 0) &&
+    record.lastExtension === (lease?.lastExtension ?? 0)
+    ? undefined
+    : `tells of ${record.extensions} extensions, the lease had ${lease?.extensions ?? 0}`;
+}
+
+const currentLease = (state: State, row: number): number =>
+  state.tasks.state(row) === 'LEASED' ? state.tasks.leaseId(row) : 0;

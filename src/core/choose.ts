@@ -1,0 +1,66 @@
+// Owns the choice of the record: one for each request that changes something, or the answer of one
+// that changes nothing. It only reads; what it returns has not happened yet.
+
+import type { HeartbeatRequest, ReportRequest, Request } from '../protocol/request.ts';
+import type { Response } from '../protocol/response.ts';
+import { invariant } from './assert.ts';
+import type { Context } from './context.ts';
+import { extended } from './lease-manager.ts';
+import type { LogRecord } from './records.ts';
+import { heartbeatUnchanged, redrivenBefore, submittedBefore } from './respond.ts';
+import { cancelled, created, dead, redriven, reported } from './task-manager.ts';
+import { NONE } from './task-table.ts';
+
+/** Exactly one of the two. */
+export type Choice =
+  | { readonly append: LogRecord; readonly answer?: undefined }
+  | { readonly append?: undefined; readonly answer: Response };
+
+/** Requests that one record decides. Leases are several grants: lease-manager's nextGrant. */
+export type Changing = Extract<
+  Request,
+  { op: 'submit' | 'heartbeat' | 'complete' | 'fail' | 'kill' | 'redrive' }
+>;
+
+const CHANGING = new Set(['submit', 'heartbeat', 'complete', 'fail', 'kill', 'redrive']);
+export const isChanging = (request: Request): request is Changing => CHANGING.has(request.op);
+
+/** @param request one that validate() has passed, on this very state. */
+export function choose(context: Context, request: Changing, now: number): Choice {
+  const { state } = context;
+  switch (request.op) {
+    case 'submit': {
+      const row = request.requestId === undefined ? NONE : state.findRequest(request.requestId);
+      if (row !== NONE) return { answer: submittedBefore(state, row) };
+      return { append: created(context, request, now) };
+    }
+    case 'heartbeat':
+      return chooseHeartbeat(context, request, now);
+    case 'complete':
+    case 'fail':
+      return { append: chooseReport(context, request, now) };
+    case 'kill':
+      return { append: dead(context, state.tasks.find(request.taskId), request.reason, now) };
+    default: {
+      const before = state.redrivenAs.get(request.taskId);
+      if (before !== undefined) return { answer: redrivenBefore(state, request.taskId, before) };
+      return { append: redriven(context, request.taskId, now) };
+    }
+  }
+}
+
+function chooseHeartbeat(context: Context, request: HeartbeatRequest, now: number): Choice {
+  const lease = context.state.leases.get(request.leaseId);
+  invariant(lease !== undefined, `lease ${request.leaseId} is not current`);
+  const record = extended(context, lease, now);
+  return record === undefined
+    ? { answer: heartbeatUnchanged(lease, now) }
+    : { append: record };
+}
+
+/** Authority decides: the holder's report ends the attempt, any other becomes TaskCancelled. */
+function chooseReport(context: Context, request: ReportRequest, now: number): LogRecord {
+  const lease = context.state.leases.get(request.leaseId);
+  if (lease !== undefined) return reported(context, lease, request, now);
+  return cancelled(context, context.state.tasks.find(request.taskId), request, now);
+}

@@ -1,0 +1,112 @@
+// Owns what it means that history is forgotten: which tasks a HistoryForgotten takes out of the
+// state (ruling on retention), and how far the next one may reach. It forgets only
+// tasks that are over; work that was not run is never dropped.
+
+import type { EndedLine } from './ended-tasks.ts';
+import type { CoreKnobs } from './knobs.ts';
+import type { HistoryForgotten } from './records.ts';
+import type { State } from './state.ts';
+import { NONE } from './task-table.ts';
+
+/** At most so many tasks leave with one record. */
+export const FORGOTTEN_MAX = 10_000;
+
+/** Removes every ended task up to the numbers, except one whose origin is still remembered. */
+export function forgetTasks(state: State, completedThrough: number, failedThrough: number): void {
+  take(state, state.ended.completed, completedThrough);
+  take(state, state.ended.failed, failedThrough);
+  // Forgetting an origin frees its redriven task, which may be the origin of the next: go on until
+  // nothing more leaves.
+  for (let before = -1; before !== state.ended.held.size; ) {
+    before = state.ended.held.size;
+    for (const row of state.ended.held) {
+      if (isHeld(state, row)) continue;
+      state.ended.held.delete(row);
+      remove(state, row);
+    }
+  }
+}
+
+function take(state: State, line: EndedLine, through: number): void {
+  for (;;) {
+    const row = line.takeThrough(state.tasks, through);
+    if (row === NONE) return;
+    if (isHeld(state, row)) state.ended.held.add(row);
+    else remove(state, row);
+  }
+}
+
+function isHeld(state: State, row: number): boolean {
+  const origin = state.originOf.get(state.tasks.id(row));
+  return origin !== undefined && state.tasks.find(origin) !== NONE;
+}
+
+function remove(state: State, row: number): void {
+  const { tasks } = state;
+  const id = tasks.id(row);
+  const { counts } = state.queueOf(row);
+  const index = tasks.stateIndex(row);
+  counts[index] = (counts[index] as number) - 1;
+  state.requestIds.removeIfPresent(row);
+  state.histories.delete(row);
+  state.redrivenAs.delete(id);
+  state.originOf.delete(id);
+  state.contracts.leave(tasks.contract(row));
+  tasks.remove(row);
+}
+
+/**
+ * What may be forgotten now (ruling on retention).
+ * @param atOf reads the time of a record
+ * @returns undefined when nothing is due.
+ */
+export function forgotten(
+  state: State,
+  knobs: CoreKnobs,
+  now: number,
+  atOf: (record: number) => number,
+): HistoryForgotten | undefined {
+  const { ended } = state;
+  const completed = due(state, ended.completed, now, knobs.retentionMs, FORGOTTEN_MAX, atOf);
+  const left = FORGOTTEN_MAX - completed.tasks;
+  const failed = due(state, ended.failed, now, knobs.retentionFailedMs, left, atOf);
+  if (completed.tasks + failed.tasks === 0) return undefined;
+  return {
+    type: 'HistoryForgotten',
+    seq: 0,
+    at: now,
+    prev: 0,
+    completedThrough: Math.max(completed.through, state.completedThrough),
+    failedThrough: Math.max(failed.through, state.failedThrough),
+    totals: { ...state.totals },
+  };
+}
+
+/** How far one line may be forgotten: the newest end record older than the retention. */
+function due(
+  state: State,
+  line: EndedLine,
+  now: number,
+  retentionMs: number,
+  limit: number,
+  atOf: (record: number) => number,
+): { readonly through: number; readonly tasks: number } {
+  const isDue = (record: number): boolean => atOf(record) < now - retentionMs;
+  const first = line.head;
+  if (retentionMs === 0 || first === NONE || !isDue(state.tasks.endRecord(first))) {
+    return { through: 0, tasks: 0 };
+  }
+  const ends: number[] = [];
+  for (let row = first; row !== NONE && ends.length < limit; row = state.tasks.next(row)) {
+    ends.push(state.tasks.endRecord(row));
+  }
+  // Times ascend with the numbers, so the last one that is due is found by halving.
+  let low = 0;
+  let high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isDue(ends[middle] as number)) low = middle + 1;
+    else high = middle;
+  }
+  return { through: ends[low - 1] ?? 0, tasks: low };
+}

@@ -1,0 +1,105 @@
+// Owns the making of the records about leases: which task is granted next, how long a lease lasts,
+// LeaseGranted, LeaseExtended and LeaseExpired. Pure decision logic, not an authority (S2 2.2).
+
+import type { LeaseRequest } from '../protocol/request.ts';
+import type { EmptyReason } from '../protocol/response.ts';
+import type { Context } from './context.ts';
+import type { ActiveLease } from './leases.ts';
+import { before } from './queue.ts';
+import type { LeaseExpired, LeaseExtended, LeaseGranted, TaskDead } from './records.ts';
+import { NONE } from './task-table.ts';
+import { dead } from './task-manager.ts';
+
+/**
+ * The next step of a lease request: a grant, or the end of a task whose expiries in a row have
+ * reached the poison threshold (the coordinator's own step; the request goes on with the next).
+ * @returns undefined when no task of the queues is eligible.
+ */
+export function nextGrant(
+  context: Context,
+  request: LeaseRequest,
+  now: number,
+): LeaseGranted | TaskDead | undefined {
+  const { state, knobs } = context;
+  const row = firstEligible(context, request.queues, now);
+  if (row === NONE) return undefined;
+  if (isPoisoned(context, row, knobs.poisonThreshold)) {
+    const inRow = state.histories.get(row)?.expirationsInRow;
+    return dead(context, row, `poison: ${inRow} leases in a row expired without a report`, now);
+  }
+  const window = state.contracts.at(state.tasks.contract(row)).executionWindowMs;
+  return {
+    type: 'LeaseGranted',
+    seq: 0,
+    at: now,
+    prev: state.tasks.last(row),
+    taskId: state.tasks.id(row),
+    workerId: request.workerId,
+    attempt: state.tasks.attempt(row) + 1,
+    leaseExpiry: now + Math.min(knobs.leaseDurationMs, window),
+    grantedAt: now,
+  };
+}
+
+/** @returns whether the task's expiries in a row have reached the threshold; 0 = off (R23). */
+export function isPoisoned({ state }: Context, row: number, threshold: number): boolean {
+  return threshold > 0 && (state.histories.get(row)?.expirationsInRow ?? 0) >= threshold;
+}
+
+/** The oldest eligible task over all queues asked for, whatever their order in the request. */
+function firstEligible({ state }: Context, queues: readonly string[], now: number): number {
+  let first = NONE;
+  for (const name of queues) {
+    const row = state.contracts.queues.get(name)?.firstEligible(state.tasks, now) ?? NONE;
+    if (row !== NONE && (first === NONE || before(state.tasks, row, first))) first = row;
+  }
+  return first;
+}
+
+/** @returns why no task was granted to a worker that has room. */
+export function whyEmpty({ state }: Context, queues: readonly string[]): EmptyReason {
+  let next = Number.POSITIVE_INFINITY;
+  for (const name of queues) {
+    next = Math.min(next, state.contracts.queues.get(name)?.nextEligibleAt(state.tasks) ?? next);
+  }
+  if (next === Number.POSITIVE_INFINITY) return { reason: 'no_task' };
+  return { reason: 'not_yet_eligible', nextEligibleAt: next };
+}
+
+/**
+ * A valid heartbeat: the lease lasts a full duration from now, but not beyond the window.
+ * @returns undefined when that would not lengthen it (same millisecond, or at the cap).
+ */
+export function extended(
+  { state, knobs }: Context,
+  lease: ActiveLease,
+  now: number,
+): LeaseExtended | undefined {
+  const newLeaseExpiry = Math.min(now + knobs.leaseDurationMs, lease.deadline);
+  if (newLeaseExpiry <= lease.expiry) return undefined;
+  return {
+    type: 'LeaseExtended',
+    seq: 0,
+    at: now,
+    prev: lease.lastExtension === 0 ? lease.leaseId : lease.lastExtension,
+    taskId: state.tasks.id(lease.row),
+    leaseId: lease.leaseId,
+    newLeaseExpiry,
+  };
+}
+
+export const isOver = (lease: ActiveLease, now: number): boolean => now >= lease.expiry;
+
+/** Expiry is a fact of time: the coordinator's own step, written once for each lease. */
+export function expired({ state }: Context, lease: ActiveLease, now: number): LeaseExpired {
+  return {
+    type: 'LeaseExpired',
+    seq: 0,
+    at: now,
+    prev: state.tasks.last(lease.row),
+    taskId: lease.taskId,
+    leaseId: lease.leaseId,
+    extensions: lease.extensions,
+    lastExtension: lease.lastExtension,
+  };
+}

@@ -1,0 +1,153 @@
+// Owns the answers to requests that change something: read off the record that was just applied and
+// the state after it. Reads are answered by views.ts.
+
+import { formatLeaseId } from '../protocol/ids.ts';
+import type {
+  HeartbeatOk,
+  Lease,
+  PreviousAttempt,
+  Redriven,
+  Response,
+  Submitted,
+} from '../protocol/response.ts';
+import { invariant } from './assert.ts';
+import { type Context, recordAt } from './context.ts';
+import type { ActiveLease } from './leases.ts';
+import type { LeaseGranted, LogRecord, TaskCreated } from './records.ts';
+import type { State } from './state.ts';
+import { lostBecause, lostSentence } from './validate.ts';
+
+/** @returns the answer to the request that the record was chosen for; it has been applied. */
+export function respond(state: State, record: LogRecord, now: number): Response {
+  switch (record.type) {
+    case 'TaskCreated':
+      return record.originTaskId === undefined
+        ? submitted(record)
+        : {
+            kind: 'redriven',
+            taskId: record.seq,
+            originTaskId: record.originTaskId,
+            state: 'WAITING',
+            deduplicated: false,
+            record: record.seq,
+          };
+    case 'LeaseExtended': {
+      const lease = state.leases.get(record.leaseId);
+      invariant(lease !== undefined, `lease ${record.leaseId} is not current`);
+      return heartbeatOk(lease, now, record.seq);
+    }
+    case 'TaskCompleted':
+      return { kind: 'committed', taskState: 'COMPLETED', record: record.seq };
+    case 'TaskFailed': {
+      const { retryAt } = record;
+      const taskState = retryAt === undefined ? 'FAILED' : 'WAITING';
+      return { kind: 'committed', taskState, retryAt, record: record.seq };
+    }
+    case 'TaskDead':
+      return { kind: 'committed', taskState: 'DEAD', record: record.seq };
+    case 'TaskCancelled': {
+      const row = state.tasks.find(record.taskId);
+      const reason = lostBecause(state, row, record.leaseId);
+      return {
+        kind: 'refusal',
+        outcome: 'CANCELLED',
+        reason,
+        detail: `${lostSentence(reason, formatLeaseId(record.leaseId))}: the report was discarded`,
+        taskState: state.tasks.state(row),
+        record: record.seq,
+      };
+    }
+    default:
+      invariant(false, `no request is answered by a ${record.type}`);
+  }
+}
+
+const submitted = (record: TaskCreated): Submitted => ({
+  kind: 'submitted',
+  taskId: record.seq,
+  state: 'WAITING',
+  queue: record.queue,
+  deduplicated: false,
+  record: record.seq,
+});
+
+/** The same submit came again: the task as it is now, nothing appended (R16). */
+export function submittedBefore(state: State, row: number): Submitted {
+  return {
+    kind: 'submitted',
+    taskId: state.tasks.id(row),
+    state: state.tasks.state(row),
+    queue: state.queueOf(row).name,
+    deduplicated: true,
+    record: null,
+  };
+}
+
+/** The task was redriven before: the same new task again (R24). */
+export function redrivenBefore(state: State, originTaskId: number, taskId: number): Redriven {
+  return {
+    kind: 'redriven',
+    taskId,
+    originTaskId,
+    state: state.tasks.state(state.tasks.find(taskId)),
+    deduplicated: true,
+    record: null,
+  };
+}
+
+/** A valid heartbeat that lengthens nothing: the lease as it stands (R15). */
+export const heartbeatUnchanged = (lease: ActiveLease, now: number): HeartbeatOk =>
+  heartbeatOk(lease, now, null);
+
+function heartbeatOk(lease: ActiveLease, now: number, record: number | null): HeartbeatOk {
+  return {
+    kind: 'heartbeat',
+    leaseExpiry: lease.expiry,
+    leaseMs: lease.expiry - now,
+    executionDeadline: lease.deadline,
+    atCap: lease.expiry >= lease.deadline,
+    record,
+  };
+}
+
+/** @returns what a worker is given with a lease; its grant has been applied. */
+export function leaseOf(context: Context, grant: LeaseGranted, now: number): Lease {
+  const { state, knobs } = context;
+  const task = recordAt(context, grant.taskId, 'TaskCreated');
+  const leaseMs = grant.leaseExpiry - now;
+  return {
+    taskId: grant.taskId,
+    leaseId: grant.seq,
+    queue: task.queue,
+    attempt: grant.attempt,
+    maxRetries: task.retryPolicy.maxRetries,
+    previous: grant.attempt === 1 ? undefined : previousAttempt(context, grant),
+    metadata: task.metadata,
+    payload: task.payload,
+    leaseExpiry: grant.leaseExpiry,
+    leaseMs,
+    executionDeadline: (state.leases.get(grant.seq) as ActiveLease).deadline,
+    heartbeatIntervalMs: Math.min(
+      knobs.heartbeatIntervalMs,
+      Math.max(1, Math.floor(leaseMs / 3)),
+    ),
+    createdAt: task.at,
+  };
+}
+
+function previousAttempt(context: Context, grant: LeaseGranted): PreviousAttempt {
+  const row = context.state.tasks.find(grant.taskId);
+  const last = context.state.histories.get(row)?.leases.at(-1);
+  invariant(last !== undefined, `attempt ${grant.attempt} of ${grant.taskId} has none before it`);
+  const before = recordAt(context, last.leaseId, 'LeaseGranted');
+  const end = context.read(last.endRecord);
+  invariant(end !== undefined, `record ${last.endRecord} is missing`);
+  return {
+    attempt: before.attempt,
+    leaseId: last.leaseId,
+    workerId: before.workerId,
+    ended: end.type === 'TaskFailed' ? (last.ended === 'released' ? 'released' : 'failed') : 'expired',
+    at: end.at,
+    reason: end.type === 'TaskFailed' ? end.failureReason : undefined,
+  };
+}

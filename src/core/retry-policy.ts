@@ -1,0 +1,43 @@
+// Owns what follows a failed attempt: another one at a certain time, or FAILED. The same function
+// chooses when the record is written and is believed when it is replayed.
+
+import type { TaskHistory } from './history.ts';
+import { DURATION_MAX_MS } from './knobs.ts';
+import type { FailureKind, RetryPolicy } from './records.ts';
+
+/** Released attempts in a row beyond this are charged like failures. */
+export const FREE_RELEASES_IN_ROW = 100;
+const RELEASED_WAIT_MAX_MS = 1_000;
+
+type Counts = Pick<TaskHistory, 'failures' | 'released' | 'releasedInRow'>;
+
+/** @returns a history's counts after one more failed attempt of that kind. */
+export function countFailure(before: Counts, kind: FailureKind): Counts {
+  if (kind !== 'released') {
+    return { failures: before.failures + 1, released: before.released, releasedInRow: 0 };
+  }
+  const releasedInRow = before.releasedInRow + 1;
+  const free = releasedInRow <= FREE_RELEASES_IN_ROW ? 1 : 0;
+  return { failures: before.failures, released: before.released + free, releasedInRow };
+}
+
+/**
+ * What follows the failure of an attempt (ruling: attempts and retries).
+ * @param after the counts including this failure
+ * @returns the time from which the task may be leased again, or undefined: it is FAILED.
+ */
+export function retryAt(
+  policy: RetryPolicy,
+  kind: FailureKind,
+  attempt: number,
+  after: Counts,
+  at: number,
+): number | undefined {
+  if (kind === 'permanent') return undefined;
+  if (attempt - after.released > policy.maxRetries) return undefined;
+  if (kind === 'released') return at + Math.min(policy.backoffMs, RELEASED_WAIT_MAX_MS);
+  const grown = Math.floor(policy.backoffMs * policy.backoffFactor ** (after.failures - 1));
+  // 0 × ∞ is not a number: a backoff of 0 stays 0 however often the factor was applied.
+  const wait = policy.backoffMs === 0 ? 0 : grown;
+  return at + Math.min(wait, policy.backoffMaxMs ?? DURATION_MAX_MS, DURATION_MAX_MS);
+}

@@ -1,0 +1,83 @@
+// Owns what the log says, folded: tasks, leases, orders, counters. It decides nothing and reads no
+// clock; apply.ts is its only writer, and dropping it loses nothing that replay does not bring back.
+
+import { Contracts } from './contracts.ts';
+import { type Digest, DigestIndex } from './digest-index.ts';
+import { EndedTasks } from './ended-tasks.ts';
+import type { EndedLease, TaskHistory } from './history.ts';
+import { placeOf } from './history.ts';
+import { Leases } from './leases.ts';
+import type { Queue } from './queue.ts';
+import type { Totals } from './records.ts';
+import { NONE, TaskTable } from './task-table.ts';
+
+/** Turns a request id into 128 bits; handed in, because the core computes no hashes. */
+export type DigestText = (text: string) => Digest;
+
+export class State {
+  readonly tasks = new TaskTable();
+  readonly contracts = new Contracts();
+  readonly leases = new Leases();
+  readonly requestIds = new DigestIndex();
+  readonly ended = new EndedTasks();
+  /** By row: tasks whose attempts did not simply succeed. */
+  readonly histories = new Map<number, TaskHistory>();
+  /** A redriven task's id by its origin's, and the reverse. */
+  readonly redrivenAs = new Map<number, number>();
+  readonly originOf = new Map<number, number>();
+  readonly totals: Totals = {
+    leaseExpirations: 0,
+    duplicateExecutions: 0,
+    lateReports: 0,
+    retries: 0,
+    starts: 0,
+  };
+  /** Number of the newest record, and its time: no later record is earlier. */
+  lastSeq = 0;
+  lastAt = 0;
+  /** How far history was forgotten: numbers of terminal records. */
+  completedThrough = 0;
+  failedThrough = 0;
+  /** Number of the newest CoordinatorStarted. */
+  epoch = 0;
+  readonly digestText: DigestText;
+
+  constructor(digestText: DigestText) {
+    this.digestText = digestText;
+  }
+
+  queueOf(row: number): Queue {
+    return this.contracts.at(this.tasks.contract(row)).queue;
+  }
+
+  /** @returns the newest lease of a task, current or ended; 0: it was never leased. */
+  newestLease(row: number): number {
+    if (this.tasks.state(row) !== 'WAITING') return this.tasks.leaseId(row);
+    return this.histories.get(row)?.leases.at(-1)?.leaseId ?? 0;
+  }
+
+  /** @returns an ended lease of the task with its outcome, or undefined. */
+  endedLease(row: number, leaseId: number): EndedLease | undefined {
+    const { tasks } = this;
+    if (tasks.state(row) === 'COMPLETED' && tasks.leaseId(row) === leaseId) {
+      const endRecord = tasks.endRecord(row);
+      return {
+        leaseId,
+        ended: 'completed',
+        endRecord,
+        outcome: 'COMMITTED',
+        report: 'complete',
+        reportRecord: endRecord,
+      };
+    }
+    const history = this.histories.get(row);
+    const place = history === undefined ? -1 : placeOf(history, leaseId);
+    return place === -1 ? undefined : history?.leases[place];
+  }
+
+  /** @returns the task that was submitted under a request id, or NONE. */
+  findRequest(requestId: string): number {
+    const row = this.requestIds.find(this.digestText(requestId));
+    return row === -1 ? NONE : row;
+  }
+}

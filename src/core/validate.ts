@@ -1,0 +1,141 @@
+// Owns the refusals that need no record: unknown ids, repeated reports, tasks that are over. The
+// order of the checks is a ruling (R12), and each answer is decided from the state alone.
+
+import type { HeartbeatRequest, ReportRequest, Request } from '../protocol/request.ts';
+import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';
+import { type CancelledReason, type Rejected, rejected } from '../protocol/response.ts';
+import { digestOf } from './digest-index.ts';
+import type { State } from './state.ts';
+import { NONE } from './task-table.ts';
+
+/**
+ * @returns REJECTED when the request can have no effect and nothing is to be recorded, else
+ * undefined: choose.ts finds the record (or the answer that needs none).
+ */
+export function validate(state: State, request: Request): Rejected | undefined {
+  switch (request.op) {
+    case 'submit':
+      return validateRequestId(state, request);
+    case 'heartbeat':
+      return validateHeartbeat(state, request);
+    case 'complete':
+    case 'fail':
+      return unknown(state, request) ?? duplicate(state, request);
+    case 'kill':
+    case 'redrive':
+      return validateAdministrative(state, request);
+    case 'task':
+    case 'standing':
+      return unknownTask(state, request.taskId);
+    default:
+      return undefined;
+  }
+}
+
+function validateRequestId(
+  state: State,
+  request: Extract<Request, { op: 'submit' }>,
+): Rejected | undefined {
+  if (request.requestId === undefined || request.contentHash === undefined) return undefined;
+  const row = state.findRequest(request.requestId);
+  if (row === NONE || state.requestIds.hasContent(row, digestOf(request.contentHash))) {
+    return undefined;
+  }
+  const first = formatTaskId(state.tasks.id(row));
+  return rejected(
+    'request_id_conflict',
+    `this request id was used for ${first}, with another payload, queue or options`,
+    { field: 'request_id' },
+  );
+}
+
+const unknownTask = (state: State, taskId: number): Rejected | undefined =>
+  state.tasks.find(taskId) === NONE
+    ? rejected('unknown_task', `no task ${formatTaskId(taskId)} is remembered`)
+    : undefined;
+
+/** A lease that was never granted for this task gives no right to be told more than that. */
+function unknown(state: State, request: HeartbeatRequest | ReportRequest): Rejected | undefined {
+  const refused = unknownTask(state, request.taskId);
+  if (refused !== undefined) return refused;
+  const row = state.tasks.find(request.taskId);
+  if (state.leases.get(request.leaseId)?.row === row) return undefined;
+  if (state.endedLease(row, request.leaseId) !== undefined) return undefined;
+  const lease = formatLeaseId(request.leaseId);
+  const task = formatTaskId(request.taskId);
+  return rejected('unknown_lease', `lease ${lease} was never granted for ${task}`);
+}
+
+function duplicate(state: State, request: ReportRequest): Rejected | undefined {
+  const row = state.tasks.find(request.taskId);
+  const ended = state.endedLease(row, request.leaseId);
+  if (ended?.outcome === undefined) return undefined;
+  return rejected(
+    'duplicate_report',
+    `lease ${formatLeaseId(request.leaseId)} was reported before, by record ${ended.reportRecord}`,
+    {
+      firstOutcome: ended.outcome,
+      firstReport: ended.report,
+      firstRecord: ended.reportRecord,
+      taskState: state.tasks.state(row),
+    },
+  );
+}
+
+/** A heartbeat without authority is rejected and leaves no trace (R15). */
+function validateHeartbeat(state: State, request: HeartbeatRequest): Rejected | undefined {
+  const refused = unknown(state, request);
+  if (refused !== undefined) return refused;
+  const row = state.tasks.find(request.taskId);
+  const ended = state.endedLease(row, request.leaseId);
+  if (ended === undefined) return undefined;
+  const taskState = state.tasks.state(row);
+  const lease = formatLeaseId(request.leaseId);
+  if (ended.outcome === 'COMMITTED') {
+    const over = taskState !== 'WAITING' && taskState !== 'LEASED';
+    return rejected(
+      over ? 'task_terminal' : 'already_reported',
+      `lease ${lease} ended with its own report, record ${ended.reportRecord}`,
+      { taskState },
+    );
+  }
+  const reason = lostBecause(state, row, request.leaseId);
+  return rejected(reason, lostSentence(reason, lease), { taskState });
+}
+
+function validateAdministrative(
+  state: State,
+  request: Extract<Request, { op: 'kill' | 'redrive' }>,
+): Rejected | undefined {
+  const refused = unknownTask(state, request.taskId);
+  if (refused !== undefined) return refused;
+  const taskState = state.tasks.state(state.tasks.find(request.taskId));
+  const task = formatTaskId(request.taskId);
+  if (request.op === 'kill') {
+    return taskState === 'WAITING' || taskState === 'LEASED'
+      ? undefined
+      : rejected('task_terminal', `${task} is ${taskState} already`, { taskState });
+  }
+  return taskState === 'FAILED' || taskState === 'DEAD'
+    ? undefined
+    : rejected('not_redrivable', `${task} is ${taskState}; only FAILED and DEAD are redriven`, {
+        taskState,
+      });
+}
+
+/** @returns why an ended lease without an outcome gives no authority any more. */
+export function lostBecause(state: State, row: number, leaseId: number): CancelledReason {
+  if (state.tasks.state(row) === 'DEAD') return 'task_dead';
+  return state.newestLease(row) > leaseId ? 'lease_superseded' : 'lease_expired';
+}
+
+export function lostSentence(reason: CancelledReason, lease: string): string {
+  switch (reason) {
+    case 'task_dead':
+      return `the task was ended while or after ${lease} was held`;
+    case 'lease_superseded':
+      return `lease ${lease} ran out and the task was leased again`;
+    default:
+      return `lease ${lease} ran out`;
+  }
+}

@@ -1,0 +1,157 @@
+// Owns the answers to reads: one task, lists of tasks, and where a task stands now. What the state
+// does not hold is read from the task's own records.
+
+import type { StandingRequest, TaskRequest, TasksRequest } from '../protocol/request.ts';
+import type { Standing, TaskList, TaskShown, TaskSummary } from '../protocol/response.ts';
+import { type Context, recordAt } from './context.ts';
+import { isPoisoned } from './lease-manager.ts';
+import type { TaskCompleted } from './records.ts';
+import { NONE } from './task-table.ts';
+
+/** A list looks at so many tasks at most: a page may be short and still say where to go on. */
+const SCANNED_MAX = 50_000;
+const AHEAD_MAX = 1_000;
+
+export function showTask(context: Context, request: TaskRequest, row: number): TaskShown {
+  const { tasks } = context.state;
+  const created = recordAt(context, request.taskId, 'TaskCreated');
+  const end = tasks.state(row) === 'COMPLETED' ? context.read(tasks.endRecord(row)) : undefined;
+  return {
+    kind: 'task',
+    task: summary(context, row),
+    payload: created.payload,
+    result: (end as TaskCompleted | undefined)?.result,
+    base64: request.base64,
+  };
+}
+
+export function summary(context: Context, row: number): TaskSummary {
+  const { state } = context;
+  const { tasks } = state;
+  const taskId = tasks.id(row);
+  const created = recordAt(context, taskId, 'TaskCreated');
+  const history = state.histories.get(row);
+  const failure =
+    history === undefined || history.lastFailure === 0
+      ? undefined
+      : recordAt(context, history.lastFailure, 'TaskFailed');
+  const name = tasks.state(row);
+  const waiting = name === 'WAITING';
+  const over = !waiting && name !== 'LEASED';
+  const inBackoff = waiting && failure !== undefined && tasks.place(row) === failure.seq;
+  return {
+    taskId,
+    queue: created.queue,
+    state: name,
+    attempt: tasks.attempt(row),
+    maxRetries: created.retryPolicy.maxRetries,
+    backoffMs: created.retryPolicy.backoffMs,
+    executionWindowMs: created.executionWindowMs,
+    requestId: created.requestId,
+    originTaskId: created.originTaskId,
+    redrivenAs: state.redrivenAs.get(taskId),
+    createdAt: created.at,
+    eligibleAt: waiting ? tasks.eligibleAt(row) : undefined,
+    lease: currentLease(context, row),
+    endedAt: over ? context.read(tasks.endRecord(row))?.at : undefined,
+    expirations: history?.expirations ?? 0,
+    failures: history?.failures ?? 0,
+    retryAt: inBackoff ? failure.retryAt : undefined,
+    lastFailureReason: failure?.failureReason,
+    lastFailureKind: failure?.kind,
+    metadata: created.metadata,
+    records: history?.records ?? recordsWithoutHistory(context, row),
+  };
+}
+
+function currentLease({ state }: Context, row: number): TaskSummary['lease'] {
+  if (state.tasks.state(row) !== 'LEASED') return undefined;
+  const lease = state.leases.get(state.tasks.leaseId(row));
+  if (lease === undefined) return undefined;
+  return {
+    leaseId: lease.leaseId,
+    workerId: lease.workerId,
+    grantedAt: lease.grantedAt,
+    leaseExpiry: lease.expiry,
+    executionDeadline: lease.deadline,
+  };
+}
+
+/** A task whose only attempt runs or completed: created, granted, extended, completed. */
+function recordsWithoutHistory(context: Context, row: number): number {
+  const { state } = context;
+  switch (state.tasks.state(row)) {
+    case 'LEASED':
+      return 2 + (state.leases.get(state.tasks.leaseId(row))?.extensions ?? 0);
+    case 'COMPLETED':
+      return 3 + recordAt(context, state.tasks.endRecord(row), 'TaskCompleted').extensions;
+    case 'DEAD':
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+export function listTasks(context: Context, request: TasksRequest): TaskList {
+  const { state } = context;
+  if (request.requestId !== undefined) return findByRequestId(context, request);
+  const found: TaskSummary[] = [];
+  let scanned = 0;
+  for (const row of state.tasks.rowsAfter(request.after)) {
+    if (found.length === request.limit || scanned === SCANNED_MAX) {
+      return { kind: 'tasks', tasks: found, next: state.tasks.id(row) - 1 };
+    }
+    scanned += 1;
+    if (matches(context, request, row)) found.push(summary(context, row));
+  }
+  return { kind: 'tasks', tasks: found, next: null };
+}
+
+function findByRequestId(context: Context, request: TasksRequest): TaskList {
+  const row = context.state.findRequest(request.requestId ?? '');
+  const hit = row !== NONE && context.state.tasks.id(row) > request.after;
+  const shown = hit && matches(context, request, row);
+  return { kind: 'tasks', tasks: shown ? [summary(context, row)] : [], next: null };
+}
+
+function matches({ state }: Context, request: TasksRequest, row: number): boolean {
+  if (request.state !== undefined && state.tasks.state(row) !== request.state) return false;
+  return request.queue === undefined || state.queueOf(row).name === request.queue;
+}
+
+/** @param queueLastAskedAt advisory: when a worker last asked for the task's queue. */
+export function standing(
+  context: Context,
+  request: StandingRequest,
+  now: number,
+  queueLastAskedAt: number | undefined,
+): Standing {
+  const { state, knobs } = context;
+  const { tasks } = state;
+  const row = tasks.find(request.taskId);
+  const waiting = tasks.state(row) === 'WAITING';
+  const queue = state.queueOf(row);
+  const lease = currentLease(context, row);
+  const ahead = waiting ? queue.ahead(tasks, row, AHEAD_MAX + 1) : undefined;
+  const { maxRetries } = state.contracts.at(tasks.contract(row)).retryPolicy;
+  const charged = tasks.attempt(row) - (state.histories.get(row)?.released ?? 0);
+  return {
+    kind: 'standing',
+    taskId: request.taskId,
+    state: tasks.state(row),
+    queue: queue.name,
+    now,
+    lastRecord: tasks.last(row),
+    lastExtension: lease === undefined ? 0 : (state.leases.get(lease.leaseId)?.lastExtension ?? 0),
+    eligibleAt: waiting ? tasks.eligibleAt(row) : undefined,
+    leaseId: lease?.leaseId,
+    leaseExpiry: lease?.leaseExpiry,
+    executionDeadline: lease?.executionDeadline,
+    ahead: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
+    aheadIsMore: ahead !== undefined && ahead > AHEAD_MAX,
+    queueLastAskedAt,
+    poisonAtNextGrant: waiting && isPoisoned(context, row, knobs.poisonThreshold),
+    redrivenAs: state.redrivenAs.get(request.taskId),
+    attemptsLeft: Math.max(0, maxRetries + 1 - charged),
+  };
+}

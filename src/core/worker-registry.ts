@@ -1,0 +1,61 @@
+// Owns what is believed of workers: when one was last heard of, and how many tasks it says it can
+// take. Soft: lost at a restart, never in the log. It may hold a grant back from a worker that asks
+// for less than it could get, and never decides what is true of a task (S2 2.3, S1 3.2).
+
+import type { Leases } from './leases.ts';
+
+const SILENT_MAX_MS = 15 * 60_000;
+const WORKERS_MAX = 100_000;
+
+export interface WorkerSeen {
+  readonly workerId: string;
+  lastSeenAt: number;
+  capacity: number | undefined;
+}
+
+export class WorkerRegistry {
+  /** In the order in which they were last heard of, the most silent first. */
+  private readonly workers = new Map<string, WorkerSeen>();
+
+  /** A sign of life. A request that declares no capacity leaves a declared one as it is. */
+  seen(workerId: string, now: number, capacity?: number): void {
+    const known = this.workers.get(workerId);
+    if (known === undefined) {
+      this.workers.set(workerId, { workerId, lastSeenAt: now, capacity });
+    } else {
+      known.lastSeenAt = now;
+      if (capacity !== undefined) known.capacity = capacity;
+      this.workers.delete(workerId);
+      this.workers.set(workerId, known);
+    }
+    if (this.workers.size > WORKERS_MAX) this.forget(this.workers.keys().next().value as string);
+  }
+
+  /** @returns how many leases a worker may get; one that declared nothing is never refused. */
+  roomFor(workerId: string, capacity: number | undefined, leases: Leases): number {
+    if (capacity === undefined) return Number.POSITIVE_INFINITY;
+    return capacity - leases.heldBy(workerId);
+  }
+
+  /** Drops who was silent for 15 minutes and holds no lease; looks at a bounded number. */
+  sweep(now: number, leases: Leases): void {
+    let looked = 0;
+    for (const worker of this.workers.values()) {
+      if (worker.lastSeenAt + SILENT_MAX_MS > now || looked === 1_000) return;
+      looked += 1;
+      if (leases.heldBy(worker.workerId) === 0) this.forget(worker.workerId);
+    }
+  }
+
+  list(limit: number): WorkerSeen[] {
+    return [...this.workers.values()].slice(-limit).reverse();
+  }
+
+  get size(): number {
+    return this.workers.size;
+  }
+
+  private forget(workerId: string): void {
+    this.workers.delete(workerId);
+  }
+}

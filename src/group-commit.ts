@@ -1,0 +1,129 @@
+// Owns the line between decided and durable: records gather in a group, one group is in flight at a
+// time, and every answer waits for the flush of the last record that existed at its decision (R27).
+// It decides nothing and knows no task.
+
+import type { LogRecord } from './core/records.ts';
+import type { AppendResult, Log } from './log/log.ts';
+import type { Response } from './protocol/response.ts';
+
+/** Whom an answer is for; made by whoever hands a request in, and given back with the answer. */
+export type Ticket = number;
+
+export interface Answer {
+  readonly ticket: Ticket;
+  readonly response: Response;
+}
+
+interface Group {
+  readonly records: LogRecord[];
+  readonly answers: Answer[];
+}
+
+export interface Commit {
+  readonly records: number;
+  readonly lastSeq: number;
+  readonly answers: readonly Answer[];
+}
+
+/** What becomes of a group: told once for each, in order. */
+export interface CommitEvents {
+  /** Its records are on the device: its answers may leave. */
+  durable(commit: Commit): void;
+  /** Not known to have happened, nor anything decided after it: all these tickets are to be told. */
+  lost(result: Exclude<AppendResult, 'durable'>, tickets: readonly Ticket[]): void;
+}
+
+const emptyGroup = (): Group => ({ records: [], answers: [] });
+
+export class GroupCommit {
+  private readonly log: Log;
+  private readonly events: CommitEvents;
+  private gathering = emptyGroup();
+  private inFlight: Group | undefined;
+  private waiting: (() => void)[] = [];
+  private readonly unflushed = new Map<number, LogRecord>();
+
+  constructor(log: Log, events: CommitEvents) {
+    this.log = log;
+    this.events = events;
+  }
+
+  get busy(): boolean {
+    return this.inFlight !== undefined;
+  }
+
+  /** Records that gather while a group is in flight; whoever feeds us bounds it. */
+  get gathered(): number {
+    return this.gathering.records.length;
+  }
+
+  get idle(): boolean {
+    return this.inFlight === undefined && this.gathering.records.length === 0;
+  }
+
+  /** Resolves when nothing is on its way any more, whatever became of it. */
+  settled(): Promise<void> {
+    if (this.idle) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  append(record: LogRecord): void {
+    this.gathering.records.push(record);
+    this.unflushed.set(record.seq, record);
+  }
+
+  /** @returns true when the answer waits for a flush, false: it may leave at once. */
+  hold(ticket: Ticket, response: Response): boolean {
+    if (this.gathering.records.length > 0) {
+      this.gathering.answers.push({ ticket, response });
+    } else if (this.inFlight !== undefined) {
+      this.inFlight.answers.push({ ticket, response });
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /** Reads a record whether it is flushed yet or not. */
+  read(seq: number): LogRecord | undefined {
+    return this.unflushed.get(seq) ?? this.log.get(seq);
+  }
+
+  /** Sends what has gathered on its way, unless a group is on its way already. */
+  flush(): void {
+    if (this.inFlight !== undefined || this.gathering.records.length === 0) return;
+    const group = this.gathering;
+    this.inFlight = group;
+    this.gathering = emptyGroup();
+    this.log.append(group.records).then(
+      (result) => this.settle(group, result),
+      () => this.settle(group, 'failed'),
+    );
+  }
+
+  private settle(group: Group, result: AppendResult): void {
+    this.inFlight = undefined;
+    if (result !== 'durable') {
+      const after = this.gathering;
+      this.gathering = emptyGroup();
+      this.unflushed.clear();
+      const tickets = [...group.answers, ...after.answers].map((answer) => answer.ticket);
+      this.events.lost(result, tickets);
+      this.wakeIfIdle();
+      return;
+    }
+    for (const record of group.records) this.unflushed.delete(record.seq);
+    const { length } = group.records;
+    const lastSeq = (group.records[length - 1] as LogRecord).seq;
+    this.events.durable({ records: length, lastSeq, answers: group.answers });
+    this.flush();
+    this.wakeIfIdle();
+  }
+
+  private wakeIfIdle(): void {
+    if (!this.idle) return;
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const wake of waiting) wake();
+  }
+}

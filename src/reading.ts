@@ -1,0 +1,70 @@
+// Owns the course of reads: answered from the state at once (and held until what they saw is
+// durable), or parked until the task ends.
+
+import type { Coordinator } from './coordinator.ts';
+import { queuesBody, statsBody, workersBody } from './core/overview.ts';
+import { listTasks, showTask, standing } from './core/views.ts';
+import type { Ticket } from './group-commit.ts';
+import type { Request, TaskRequest } from './protocol/request.ts';
+import type { Response } from './protocol/response.ts';
+
+type ReadRequest = Exclude<
+  Request,
+  { op: 'submit' | 'lease' | 'heartbeat' | 'complete' | 'fail' | 'kill' | 'redrive' }
+>;
+
+/** Adds to an overview what only the surroundings know: clocks, log sizes, histograms. */
+export type Surroundings = () => Record<string, unknown>;
+
+export class Reading {
+  surroundings: Surroundings = () => ({});
+  private readonly loop: Coordinator;
+
+  constructor(loop: Coordinator) {
+    this.loop = loop;
+  }
+
+  take(ticket: Ticket, request: ReadRequest, now: number): void {
+    if (request.op === 'task' && this.mustWait(request)) {
+      this.loop.granting.parked.add(ticket, request, now);
+    } else {
+      this.loop.answer(ticket, this.read(request, now));
+    }
+  }
+
+  private mustWait(request: TaskRequest): boolean {
+    if (request.waitMs === 0 || this.loop.isStopping || !this.loop.recovery.serving) return false;
+    const { tasks } = this.loop.state;
+    const name = tasks.state(tasks.find(request.taskId));
+    return name === 'WAITING' || name === 'LEASED';
+  }
+
+  private read(request: ReadRequest, now: number): Response {
+    const { context, granting } = this.loop;
+    const { state } = context;
+    switch (request.op) {
+      case 'task':
+        return showTask(context, request, state.tasks.find(request.taskId));
+      case 'tasks':
+        return listTasks(context, request);
+      case 'standing': {
+        const queue = state.queueOf(state.tasks.find(request.taskId)).name;
+        return standing(context, request, now, granting.askedAt.get(queue));
+      }
+      default:
+        return { kind: 'overview', body: this.overview(request.op, now) };
+    }
+  }
+
+  private overview(op: 'stats' | 'queues' | 'workers' | 'metrics', now: number) {
+    const { state, granting } = this.loop;
+    const askedAt = (queue: string): number | undefined => granting.askedAt.get(queue);
+    if (op === 'queues') return queuesBody(state, now, askedAt);
+    if (op === 'workers') return workersBody(state, granting.registry);
+    const stats = statsBody(state, granting.registry, now);
+    const parked = { parked_requests: granting.parked.size };
+    const around = this.surroundings();
+    if (op === 'stats') return { ...stats, ...parked, ...around };
+    return { ...stats, ...parked, ...around, ...queuesBody(state, now, askedAt) };
+  }
+}

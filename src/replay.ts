@@ -1,0 +1,54 @@
+// Owns the way from a log to a state: read every record in order, check it, apply it. It reads no
+// clock and guesses nothing: what cannot be believed is named and ends the replay.
+
+import { applyChecked, passOver, skipTo } from './core/apply.ts';
+import { check } from './core/check.ts';
+import { taskOf } from './core/records.ts';
+import { type DigestText, State } from './core/state.ts';
+import { LogCorrupt, type LogReader } from './log/log.ts';
+
+export interface ReplayOptions {
+  readonly digestText: DigestText;
+  /** Called every 8 192 records with the number of records applied so far. */
+  readonly onProgress?: (records: number) => void;
+  /** Stop after this record. */
+  readonly until?: number;
+}
+
+export interface Replayed {
+  readonly state: State;
+  readonly records: number;
+}
+
+const PROGRESS_EVERY = 8_192;
+
+/** @throws LogCorrupt naming the first record that is damaged, missing or cannot have happened. */
+export function replay(log: LogReader, options: ReplayOptions): Replayed {
+  const state = new State(options.digestText);
+  let records = 0;
+  for (const record of log.read(1, options.until)) {
+    const task = taskOf(record);
+    if (record.seq !== state.lastSeq + 1) skipDropped(state, log, record.seq);
+    if (task !== 0 && log.dropped.has(task)) {
+      // The task's history was forgotten and part of it is removed already: this rest says nothing.
+      passOver(state, record);
+    } else {
+      const refused = check(state, record);
+      if (refused !== undefined) throw new LogCorrupt(record.seq, `${record.type}: ${refused}`);
+      applyChecked(state, record);
+    }
+    records += 1;
+    if (records % PROGRESS_EVERY === 0) options.onProgress?.(records);
+  }
+  return { state, records };
+}
+
+/** Numbers may be absent only where the log declares it. */
+function skipDropped(state: State, log: LogReader, seq: number): void {
+  for (let missing = state.lastSeq + 1; missing < seq; ) {
+    const range = log.dropped.ranges.find(([from, to]) => from <= missing && missing <= to);
+    if (range === undefined) throw new LogCorrupt(missing, 'missing');
+    missing = range[1] + 1;
+  }
+  skipTo(state, seq - 1);
+}
