@@ -1,8 +1,8 @@
 // Owns the judgement whether a value has the form that its schema asks for, and the words for a
 // value that has not: which field, and what belongs there. It never repairs or converts anything.
 
-import { Compile, type Validator } from 'typebox/compile';
 import type { TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
 import { type Rejected, rejected } from './response.ts';
 import { type Form, SCHEMAS } from './schemas.ts';
 

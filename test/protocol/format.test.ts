@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
 import { format } from '../../src/protocol/format.ts';
-import { rejected, type Response, unavailable } from '../../src/protocol/response.ts';
+import { type Response, rejected, unavailable } from '../../src/protocol/response.ts';
 
 const json = (response: Response) => JSON.parse(format(response));
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { parseRawSubmit, parseSubmit } from '../../src/protocol/parse-submit.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
+import { parseRawSubmit, parseSubmit } from '../../src/protocol/parse-submit.ts';
 import type { SubmitRequest } from '../../src/protocol/request.ts';
 
 const limits = { payloadMaxBytes: 1_000 };

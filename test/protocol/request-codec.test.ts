@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TASK_STATES, type Request } from '../../src/protocol/request.ts';
+import { type Request, TASK_STATES } from '../../src/protocol/request.ts';
 import { decodeRequest, encodeRequest } from '../../src/protocol/request-codec.ts';
 
 const id = fc.nat(Number.MAX_SAFE_INTEGER);
