@@ -1,5 +1,6 @@
 // Owns what a test run tells: mocha's spec output for people, and with `TEST_RESULT` set a file of
-// JSON for machines. A suite that is over but whose process does not end fails and names what holds it.
+// JSON for machines. A suite that is over but whose process does not end fails, and says what
+// holds it.
 
 const { writeFileSync } = require('node:fs');
 const { Spec } = require('mocha').reporters;

@@ -1,0 +1,57 @@
+// Owns the bytes of a record: what stands on the disk for ever. It checks that the bytes are those
+// that were written under this number, never whether the record makes sense at its place.
+//
+//   u32 checksum (of the number and all that follows) · u8 type code · varint flags · varint at
+//   · varint number - prev (0: none) · the type's fields (write-record.ts, read-record.ts)
+//
+// Numbers of earlier records are written as the distance back, times as the signed distance from
+// `at`. A record's own number, which is a task's or a lease's id, is its key and not stored again.
+
+import { type LogRecord, RECORD_TYPES, type RecordType } from '../core/records.ts';
+import { ByteReader, ByteWriter } from '../protocol/bytes.ts';
+import { checksum } from './checksum.ts';
+import { LogCorrupt } from './log.ts';
+import { readRecord } from './read-record.ts';
+import { writeRecord } from './write-record.ts';
+
+/** Every entry of the log, record or not, begins with this many bytes of checksum. */
+export const CHECKSUM_BYTES = 4;
+
+const CODE = new Map<RecordType, number>(RECORD_TYPES.map((type, i) => [type, i + 1]));
+const writer = new ByteWriter(4096);
+const reader = new ByteReader();
+
+/**
+ * @returns the record's bytes, in memory of their own.
+ * @throws RangeError when a field cannot be stored: a number that is not before it in the log, say.
+ */
+export function encodeRecord(record: LogRecord): Uint8Array<ArrayBuffer> {
+  writer.reset();
+  writer.u32(0);
+  writer.u8(CODE.get(record.type) as number);
+  writeRecord(writer, record);
+  writer.setU32(0, checksum(record.seq, writer.view(), CHECKSUM_BYTES, writer.length));
+  return writer.finish();
+}
+
+/**
+ * @param size how many of the bytes count, where they stand in a larger buffer.
+ * @returns the record; it owns its bytes, so the input may be reused at once.
+ * @throws LogCorrupt naming the number when these are not the bytes that were written under it.
+ */
+export function decodeRecord(seq: number, bytes: Uint8Array, size = bytes.length): LogRecord {
+  try {
+    reader.reset(bytes, 0, size);
+    const expected = reader.u32();
+    if (checksum(seq, bytes, CHECKSUM_BYTES, size) !== expected) {
+      throw new LogCorrupt(seq, 'its checksum does not match its bytes');
+    }
+    const record = readRecord(reader, seq);
+    if (reader.remaining > 0) throw new RangeError(`${reader.remaining} bytes left over`);
+    return record;
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new LogCorrupt(seq, `cannot decode it: ${error.message}`);
+    throw error;
+  }
+}
