@@ -1,6 +1,7 @@
 // Owns how an actor logs: lines of JSON on a pipe, readable ones on a terminal, each naming its
 // actor. It never writes a token, and it is for operators only: the log that decides is not this.
 
+import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 
@@ -9,7 +10,7 @@ export type { Logger } from 'pino';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Decided once in the main thread and handed to the others: a worker sees no terminal. */
+/** Decided once, in the main thread, and handed to the others as data. */
 export interface LogSettings {
   readonly level: LogLevel;
   readonly readable: boolean;
@@ -20,7 +21,7 @@ const SECRETS = ['token', 'authorization', 'headers.authorization', 'req.headers
 
 /** For the main thread: readable on a terminal, coloured unless NO_COLOR is set (no-color.org). */
 export function logSettings(level: LogLevel): LogSettings {
-  const readable = Boolean(process.stdout.isTTY);
+  const readable = isatty(process.stdout.fd);
   return { level, readable, color: readable && !process.env['NO_COLOR'] };
 }
 

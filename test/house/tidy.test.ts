@@ -61,7 +61,7 @@ const WORDS: Record<string, string> = {
   'blackl[i]st|whitel[i]st': 'deny list, allow list',
   'sanity che[c]k': 'what it checks',
   'leverag[e]|seamles[s]|blazin[g]|cutting-edg[e]': 'the fact, with its figure',
-  'simpl[y]|obviousl[y]|of cours[e]': 'nothing: leave it out',
+  'obviousl[y]|of cours[e]': 'nothing: leave it out',
 };
 
 const rules: readonly Rule[] = [
