@@ -4,7 +4,6 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import Table from 'cli-table3';
 
 /** What a *.bench.ts file exports as `bench`. */
@@ -57,18 +56,12 @@ export function samples(values: readonly number[]): Samples {
   return { median, min, max };
 }
 
-/** A histogram of durations, for percentiles; record milliseconds with `recordMs`. */
-export class Durations {
-  readonly #histogram: RecordableHistogram = createHistogram();
-
-  recordMs(durationMs: number): void {
-    this.#histogram.record(Math.max(1, Math.round(durationMs * 1e6)));
-  }
-
-  /** @returns the percentile in microseconds. */
-  percentileUs(percent: number): number {
-    return this.#histogram.percentile(percent) / 1_000;
-  }
+/** @param percent 0 … 100; @throws RangeError for no values. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const value = sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))];
+  if (value === undefined) throw new RangeError('no values to take a percentile of');
+  return value;
 }
 
 export function print(rows: readonly Row[], write: (text: string) => void): void {

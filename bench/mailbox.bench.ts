@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { createMailbox } from '../src/mailbox/mailbox.ts';
 import { Producer } from '../src/mailbox/producer.ts';
-import { type Bench, interleaved, type Row, samples } from './harness.ts';
+import { type Bench, interleaved, percentile, type Row, samples } from './harness.ts';
 import type { ProducerResult, ThreadTask } from './mailbox-threads.ts';
 
 const MESSAGE_BYTES = 150;
@@ -116,10 +116,8 @@ async function lonePercentiles(rounds: number): Promise<Row[]> {
   for (let round = 0; round < rounds; round++) {
     const [result] = await roundTrips({ producers: 1, each: LONE, window: 1 });
     // The first ones meet code that is not compiled yet.
-    const sorted = (result?.roundTripsUs ?? []).slice(LONE / 10).toSorted((a, b) => a - b);
-    for (const [percent, values] of byPercent) {
-      values.push(sorted[Math.floor((sorted.length * percent) / 100)] ?? Number.NaN);
-    }
+    const warm = result?.roundTripsUs.slice(LONE / 10) ?? [];
+    for (const [percent, values] of byPercent) values.push(percentile(warm, percent));
   }
   return [...byPercent].map(([percent, values]) => {
     const taken = samples(values);
