@@ -15,7 +15,11 @@ module.exports = class Reporter extends Spec {
       if (file) writeFileSync(file, JSON.stringify(this.stats));
       setTimeout(() => {
         console.error('the tests are over, but held open by:', process.getActiveResourcesInfo());
-        process.exit(1);
+        // Mocha sets the exit code when the process exits, after process.exit has set it.
+        process.on('exit', () => {
+          process.exitCode = 1;
+        });
+        process.exit();
       }, LINGER_MS).unref();
     });
   }
