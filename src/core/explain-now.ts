@@ -1,0 +1,196 @@
+// Owns the last part of an explanation: what is true of the task now and what will change it. What
+// is advisory (when a worker asked) is said to be; what the coordinator does not know is not said.
+
+import type { ExplainedAttempt, ExplainedNow } from '../protocol/explanation.ts';
+import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';
+import type { Standing } from '../protocol/response.ts';
+import { durationText, leaseText, plural, reasonText, type Teller } from './explain-words.ts';
+import type { TaskCreated } from './records.ts';
+
+export interface Situation {
+  readonly created: TaskCreated;
+  readonly attempts: readonly ExplainedAttempt[];
+  readonly standing: Standing;
+  readonly tell: Teller;
+}
+
+export function explainNow(situation: Situation): ExplainedNow {
+  const { standing } = situation;
+  const { facts, next } = tellNow(situation);
+  return {
+    state: standing.state,
+    at: standing.now,
+    eligibleAt: standing.eligibleAt,
+    ahead: standing.ahead,
+    aheadIsMore: standing.aheadIsMore,
+    queueLastAskedAt: standing.queueLastAskedAt,
+    leaseId: standing.leaseId,
+    leaseExpiry: standing.leaseExpiry,
+    executionDeadline: standing.executionDeadline,
+    attemptsLeft: standing.attemptsLeft,
+    facts,
+    next,
+  };
+}
+
+interface Told {
+  readonly facts: readonly string[];
+  readonly next: string;
+}
+
+function tellNow(situation: Situation): Told {
+  switch (situation.standing.state) {
+    case 'WAITING':
+      return waiting(situation);
+    case 'LEASED':
+      return leased(situation);
+    default:
+      return over(situation);
+  }
+}
+
+function waiting(situation: Situation): Told {
+  const { standing, tell } = situation;
+  const { now, eligibleAt = now, queue } = standing;
+  if (now < eligibleAt) {
+    const left = durationText(eligibleAt - now);
+    return {
+      facts: [`It is WAITING and ${whyNotEligible(situation)}.`, ...budget(situation)],
+      next:
+        `At ${tell.at(eligibleAt)}, in ${left}, it becomes eligible by itself; from then on a lease ` +
+        `request for queue ${queue} can get it.`,
+    };
+  }
+  const since = durationText(now - eligibleAt);
+  return {
+    facts: [
+      `It is WAITING and eligible since ${tell.at(eligibleAt)}, for ${since}.`,
+      place(standing),
+      asked(standing, eligibleAt, tell),
+      ...budget(situation),
+    ],
+    next: nextGrant(situation),
+  };
+}
+
+function whyNotEligible({ created, attempts, standing, tell }: Situation): string {
+  const until = tell.at(standing.eligibleAt ?? standing.now);
+  const last = attempts.at(-1);
+  if (last === undefined) {
+    return `not eligible before ${until}: it was submitted with that delay (record ${created.seq})`;
+  }
+  const what = last.ended === 'released' ? 'was given back' : 'failed';
+  return (
+    `not eligible before ${until}: attempt ${last.attempt} ${what}, and its backoff lasts until ` +
+    `then (record ${last.endRecord})`
+  );
+}
+
+function place({ ahead, aheadIsMore, queue }: Standing): string {
+  if (ahead === undefined) return `It is in queue ${queue}.`;
+  if (ahead === 0) return `It is the next one of queue ${queue}.`;
+  const count = aheadIsMore ? `More than ${ahead}` : String(ahead);
+  return `${count} of queue ${queue} ${ahead === 1 && !aheadIsMore ? 'is' : 'are'} ahead of it.`;
+}
+
+/** The registry is soft state: it knows who asked since the start and nothing before. */
+function asked(standing: Standing, eligibleAt: number, tell: Teller): string {
+  const { queueLastAskedAt, queue, ahead, now } = standing;
+  if (queueLastAskedAt === undefined) {
+    return (
+      `No worker has asked for queue ${queue} since the coordinator's start (advisory): is one ` +
+      'running, and is the name spelt as the workers spell it?'
+    );
+  }
+  const ago = durationText(Math.max(0, now - queueLastAskedAt));
+  const when = `A worker last asked for queue ${queue} at ${tell.at(queueLastAskedAt)}, ${ago} ago`;
+  if (queueLastAskedAt < eligibleAt) return `${when}, before the task was eligible (advisory).`;
+  if (ahead === 0) {
+    return (
+      `${when}, and was not given it (advisory): a worker that already holds as many leases as the ` +
+      'capacity it declared is given none.'
+    );
+  }
+  return `${when} (advisory).`;
+}
+
+function nextGrant({ standing, attempts }: Situation): string {
+  if (standing.poisonAtNextGrant) {
+    return (
+      'The next lease request that reaches it ends it as DEAD by the poison rule: too many of its ' +
+      'leases in a row ran out without a report.'
+    );
+  }
+  const attempt = (attempts.at(-1)?.attempt ?? 0) + 1;
+  return (
+    `A lease request for queue ${standing.queue} by a worker with room starts attempt ${attempt}; ` +
+    'nothing else will.'
+  );
+}
+
+function leased(situation: Situation): Told {
+  const { attempts, standing, tell } = situation;
+  const last = attempts.at(-1);
+  const expiry = standing.leaseExpiry ?? standing.now;
+  const cap = standing.executionDeadline ?? expiry;
+  const holder = last === undefined ? 'a lease' : leaseText(last);
+  const left = durationText(Math.max(0, expiry - standing.now));
+  const room =
+    expiry >= cap
+      ? 'It is at the execution window: no heartbeat moves that time.'
+      : `Each heartbeat moves that time, to ${tell.at(cap)} at the latest (execution window).`;
+  return {
+    facts: [
+      `It is LEASED: ${holder} (attempt ${last?.attempt ?? '?'}) is valid until ${tell.at(expiry)}, for ${left}.`,
+      room,
+      ...budget(situation),
+    ],
+    next:
+      `A complete or fail under that lease before ${tell.at(expiry)} ends the attempt; at that time ` +
+      'the lease runs out by itself and the task is WAITING again.',
+  };
+}
+
+/** How many attempts a failure may still be followed by; expiry itself never fails a task. */
+function budget({ attempts, standing, created }: Situation): string[] {
+  const lost = attempts.filter(({ ended }) => ended === 'expired').length;
+  const { maxRetries } = created.retryPolicy;
+  const counted = lost === 0 ? '' : `; ${plural(lost, 'attempt')} lost to expiry counted too`;
+  const left =
+    standing.attemptsLeft === 0
+      ? 'No retry is left: the next accepted failure makes it FAILED'
+      : `${plural(standing.attemptsLeft, 'attempt')} left of ${maxRetries + 1}`;
+  return [`${left} (max_retries ${maxRetries}${counted}).`];
+}
+
+function over({ created, attempts, standing }: Situation): Told {
+  const { state, redrivenAs } = standing;
+  const last = attempts.at(-1);
+  const held = last?.ended === 'killed' ? [killedWhileHeld(last, redrivenAs)] : [];
+  if (state === 'COMPLETED') {
+    return { facts: ['It is COMPLETED.'], next: 'Nothing: COMPLETED is final.' };
+  }
+  if (redrivenAs !== undefined) {
+    const next = `Nothing: ${state} is final. Its content goes on as task ${formatTaskId(redrivenAs)}.`;
+    return { facts: [`It is ${state} and was redriven.`, ...held], next };
+  }
+  return {
+    facts: [`It is ${state}.`, ...held],
+    next:
+      `Nothing by itself: ${state} is final. \`redrive ${formatTaskId(created.seq)}\` would start a ` +
+      'new task with its content.',
+  };
+}
+
+function killedWhileHeld(last: ExplainedAttempt, redrivenAs: number | undefined): string {
+  const lease = formatLeaseId(last.leaseId);
+  if (last.report !== undefined) {
+    return `${lease} was held when the task was killed; its report came later and was discarded.`;
+  }
+  const beside =
+    redrivenAs === undefined ? '' : `, perhaps beside the redriven ${formatTaskId(redrivenAs)}`;
+  return (
+    `${lease} was held when the task was killed (${reasonText(last.reason ?? '')}); its worker may ` +
+    `not know yet${beside}.`
+  );
+}
