@@ -1,7 +1,7 @@
 // Owns when gathered messages leave a thread: once per turn of its event loop, or earlier when a
 // batch is full or the owner flushes. A lone message waits for nothing but the callbacks of the
-// same turn, so batches grow with load and cost no latency without it. (A microtask would send after
-// every single callback, and measured slower for a lone message too.)
+// same turn, so batches grow with load and cost no latency without it. (A microtask would send
+// after every single callback, and measured slower for a lone message too.)
 
 import type { MessagePort } from 'node:worker_threads';
 import { BatchWriter, type MessageKind } from './frame.ts';
