@@ -24,41 +24,21 @@ import { expired, isOver } from './core/lease-manager.ts';
 import type { ActiveLease } from './core/leases.ts';
 import type { LogRecord } from './core/records.ts';
 import { respond } from './core/respond.ts';
-import type { DigestText, State } from './core/state.ts';
+import type { State } from './core/state.ts';
 import { NONE } from './core/task-table.ts';
 import { validate } from './core/validate.ts';
-import type { Clock } from './coordinator-time.ts';
+import type { CoordinatorEvents, CoordinatorOptions } from './coordinator-options.ts';
 import { GroupCommit, type Ticket } from './group-commit.ts';
 import { Granting } from './granting.ts';
-import type { Log } from './log/log.ts';
 import type { LeaseRequest, Request } from './protocol/request.ts';
 import { type Response, unavailable } from './protocol/response.ts';
 import { Reading } from './reading.ts';
-import { type Mode, Recovery } from './recovery.ts';
-
-export interface CoordinatorEvents {
-  /** The one answer to a ticket; everything it rests on is durable. */
-  answer(ticket: Ticket, response: Response): void;
-  /** Records up to this number are on the device. */
-  durable(lastSeq: number, records: number): void;
-  /** Whether requests can be decided, or only read, or nothing yet. */
-  mode(mode: Mode): void;
-  /** This writer must stop: another one has the log, or the log can neither be written nor read. */
-  fatal(error: Error): void;
-}
-
-export interface CoordinatorOptions {
-  readonly log: Log;
-  readonly knobs: CoreKnobs;
-  readonly clock: Clock;
-  readonly digestText: DigestText;
-  readonly events: CoordinatorEvents;
-  readonly acceptClock?: boolean;
-  readonly onReplay?: (records: number) => void;
-}
+import { Recovery } from './recovery.ts';
 
 /** Expiries written with one group at most; the rest goes with the next. */
 const EXPIRED_A_GROUP = 2_000;
+/** Ended tasks are forgotten in strides, not with a record for each tick. */
+const FORGET_EVERY_MS = 200;
 
 export class Coordinator {
   readonly commits: GroupCommit;
@@ -68,6 +48,7 @@ export class Coordinator {
   private readonly knobs: CoreKnobs;
   private readonly events: CoordinatorEvents;
   private expiredInGroup = 0;
+  private forgottenAt = Number.NEGATIVE_INFINITY;
   private stopping = false;
 
   constructor(options: CoordinatorOptions) {
@@ -208,7 +189,8 @@ export class Coordinator {
     if (!('taskId' in request)) return;
     const { state } = this;
     const row = state.tasks.find(request.taskId);
-    const named = row !== NONE && state.tasks.state(row) === 'LEASED' ? state.tasks.leaseId(row) : 0;
+    const named =
+      row !== NONE && state.tasks.state(row) === 'LEASED' ? state.tasks.leaseId(row) : 0;
     this.expireIfOver(state.leases.get(named), now);
     if ('leaseId' in request) this.expireIfOver(state.leases.get(request.leaseId), now);
   }
@@ -240,9 +222,11 @@ export class Coordinator {
   }
 
   private forget(now: number): void {
-    if (!this.recovery.time.mayForget(now)) return;
+    if (now < this.forgottenAt + FORGET_EVERY_MS || !this.recovery.time.mayForget(now)) return;
     const atOf = (seq: number): number => this.commits.read(seq)?.at ?? now;
     const record = forgotten(this.state, this.knobs, now, atOf);
-    if (record !== undefined) this.decide(record);
+    if (record === undefined) return;
+    this.forgottenAt = now;
+    this.decide(record);
   }
 }

@@ -10,6 +10,7 @@ import { NONE } from './core/task-table.ts';
 import { showTask } from './core/views.ts';
 import { WorkerRegistry } from './core/worker-registry.ts';
 import type { Ticket } from './group-commit.ts';
+import { Histogram, type HistogramData, LONG_SECONDS } from './histogram.ts';
 import { type Parked, ParkedRequests } from './parked.ts';
 import type { LeaseRequest } from './protocol/request.ts';
 import type { EmptyReason, Lease } from './protocol/response.ts';
@@ -25,10 +26,15 @@ export class Granting {
   readonly parked = new ParkedRequests();
   /** Queues in which something may have become eligible since they were last looked at. */
   private readonly woken = new Set<string>();
+  private readonly eligibleToLease = new Histogram(LONG_SECONDS);
   private readonly loop: Coordinator;
 
   constructor(loop: Coordinator) {
     this.loop = loop;
+  }
+
+  figures(): { readonly eligible_to_lease_seconds: HistogramData } {
+    return { eligible_to_lease_seconds: this.eligibleToLease.data() };
   }
 
   take(ticket: Ticket, request: LeaseRequest, now: number): void {
@@ -105,6 +111,10 @@ export class Granting {
     return this.parked.takeAll().map((parked) => parked.ticket);
   }
 
+  withdrawWhere(gone: (ticket: Ticket) => boolean): void {
+    for (const ticket of this.parked.tickets()) if (gone(ticket)) this.parked.take(ticket);
+  }
+
   hurry(ticket: Ticket, now: number): void {
     const parked = this.parked.take(ticket);
     if (parked !== undefined) this.conclude(parked, now);
@@ -146,6 +156,8 @@ export class Granting {
       if (poisoned === POISON_A_REQUEST) return { leases, gaveUp: true };
       const record = nextGrant(context, request, now);
       if (record === undefined) break;
+      const { tasks } = context.state;
+      const eligibleAt = tasks.eligibleAt(tasks.find(record.taskId));
       this.loop.decide(record);
       if (record.type === 'TaskDead') {
         poisoned += 1;
@@ -153,6 +165,7 @@ export class Granting {
       }
       const lease = leaseOf(context, record, now);
       bytes += lease.payload.length;
+      this.eligibleToLease.observe((now - eligibleAt) / 1_000);
       leases.push(lease);
     }
     return { leases, gaveUp: false };

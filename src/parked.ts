@@ -61,6 +61,10 @@ export class ParkedRequests {
     return first !== undefined && first.until <= now ? this.take(first.ticket) : undefined;
   }
 
+  tickets(): Ticket[] {
+    return [...this.byTicket.keys()];
+  }
+
   takeAll(): Parked[] {
     return [...this.byTicket.keys()].map((ticket) => this.take(ticket) as Parked);
   }

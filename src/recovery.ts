@@ -2,7 +2,7 @@
 // R29): replay, append CoordinatorStarted, expire what is overdue, serve. While the log takes
 // nothing, reads are served from the state that it holds, and one probe at a time asks it again.
 
-import type { CoordinatorOptions } from './coordinator.ts';
+import type { CoordinatorOptions } from './coordinator-options.ts';
 import { CoordinatorTime } from './coordinator-time.ts';
 import { applyChecked } from './core/apply.ts';
 import { invariant } from './core/assert.ts';
@@ -34,6 +34,7 @@ export class Recovery {
   private probeEveryMs = PROBE_FIRST_MS;
   private probeAt = 0;
   private probing = false;
+  private skip: number;
   /** Counts the logs lost: what was begun before one must not go on after it. */
   private losses = 0;
 
@@ -44,6 +45,7 @@ export class Recovery {
     expireDue: (now: number) => boolean,
   ) {
     this.options = options;
+    this.skip = options.skip ?? 0;
     this.commits = commits;
     this.expireDue = expireDue;
     this.state = new State(options.digestText);
@@ -119,6 +121,7 @@ export class Recovery {
       await this.stayReadOnly();
     } else {
       applyChecked(this.state, record);
+      this.skip = 0;
       this.probeEveryMs = PROBE_FIRST_MS;
       this.options.events.durable(record.seq, 1);
       const losses = this.losses;
@@ -131,7 +134,7 @@ export class Recovery {
     const now = Math.max(this.time.now(), this.state.lastAt);
     return {
       type: 'CoordinatorStarted',
-      seq: this.state.lastSeq + 1,
+      seq: this.state.lastSeq + 1 + this.skip,
       at: now,
       prev: 0,
       formatVersion: FORMAT_VERSION,

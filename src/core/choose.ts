@@ -53,9 +53,7 @@ function chooseHeartbeat(context: Context, request: HeartbeatRequest, now: numbe
   const lease = context.state.leases.get(request.leaseId);
   invariant(lease !== undefined, `lease ${request.leaseId} is not current`);
   const record = extended(context, lease, now);
-  return record === undefined
-    ? { answer: heartbeatUnchanged(lease, now) }
-    : { append: record };
+  return record === undefined ? { answer: heartbeatUnchanged(lease, now) } : { append: record };
 }
 
 /** Authority decides: the holder's report ends the attempt, any other becomes TaskCancelled. */

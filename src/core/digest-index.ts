@@ -30,7 +30,12 @@ export class DigestIndex {
 
   /** @returns both digests of a row that has an entry, else undefined. */
   digestAt(row: number): readonly number[] | undefined {
-    const digest: Digest = [this.word(0, row), this.word(1, row), this.word(2, row), this.word(3, row)];
+    const digest: Digest = [
+      this.word(0, row),
+      this.word(1, row),
+      this.word(2, row),
+      this.word(3, row),
+    ];
     if (this.find(digest) !== row) return undefined;
     return [...digest, ...this.contents.map((column) => column.get(row))];
   }

@@ -66,7 +66,10 @@ function expectExpiryOrder(state: State, expect: Expect): void {
       (lease.expiry === soonest.expiry && lease.leaseId < soonest.leaseId);
     if (isSooner) soonest = lease;
   }
-  expect(first === soonest, `lease ${first?.leaseId} is first, ${soonest?.leaseId} runs out sooner`);
+  expect(
+    first === soonest,
+    `lease ${first?.leaseId} is first, ${soonest?.leaseId} runs out sooner`,
+  );
   for (const [worker, count] of held) {
     expect(state.leases.heldBy(worker) === count, `worker ${worker} holds ${count} leases`);
   }

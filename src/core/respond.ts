@@ -127,10 +127,7 @@ export function leaseOf(context: Context, grant: LeaseGranted, now: number): Lea
     leaseExpiry: grant.leaseExpiry,
     leaseMs,
     executionDeadline: (state.leases.get(grant.seq) as ActiveLease).deadline,
-    heartbeatIntervalMs: Math.min(
-      knobs.heartbeatIntervalMs,
-      Math.max(1, Math.floor(leaseMs / 3)),
-    ),
+    heartbeatIntervalMs: Math.min(knobs.heartbeatIntervalMs, Math.max(1, Math.floor(leaseMs / 3))),
     createdAt: task.at,
   };
 }
@@ -146,7 +143,8 @@ function previousAttempt(context: Context, grant: LeaseGranted): PreviousAttempt
     attempt: before.attempt,
     leaseId: last.leaseId,
     workerId: before.workerId,
-    ended: end.type === 'TaskFailed' ? (last.ended === 'released' ? 'released' : 'failed') : 'expired',
+    ended:
+      end.type === 'TaskFailed' ? (last.ended === 'released' ? 'released' : 'failed') : 'expired',
     at: end.at,
     reason: end.type === 'TaskFailed' ? end.failureReason : undefined,
   };
