@@ -69,7 +69,10 @@ export class Progress {
     this.#set(EPOCH, seq);
   }
 
-  /** @returns the reason with which an ingress refuses before the mailbox, or undefined: offer it. */
+  /**
+   * @returns the reason with which an ingress refuses before the mailbox, or undefined: offer
+   * it.
+   */
   refusal(): UnavailableReason | undefined {
     switch (this.phase) {
       case 'ready':

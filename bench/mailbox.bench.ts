@@ -24,7 +24,10 @@ interface Shape {
   readonly window: number;
 }
 
-/** Runs producers against one consumer, each in its thread; throws when anything is out of order. */
+/**
+ * Runs producers against one consumer, each in its thread; throws when anything is out of
+ * order.
+ */
 async function roundTrips({ producers, each, window }: Shape): Promise<ProducerResult[]> {
   const mailbox = createMailbox({ maxRequests: 65_536, maxBytes: 2 ** 26 });
   const order = new SharedArrayBuffer(producers * each);

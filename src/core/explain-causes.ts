@@ -43,7 +43,10 @@ function whyItEnded(
         `${silence(before, starts, tell)}. Nothing had been reported for it by then.`
       );
     case 'released':
-      return `worker ${worker} gave attempt ${before.attempt} (${lease}) back at ${ended}: ${reason}.`;
+      return (
+        `worker ${worker} gave attempt ${before.attempt} (${lease}) back at ${ended}: ` +
+        `${reason}.`
+      );
     default: {
       const retry = tell.at(before.retryAt ?? before.grantedAt);
       return (
@@ -70,10 +73,14 @@ function silence(
   const heard =
     lastHeartbeat === undefined
       ? `no heartbeat came in the ${length} after its grant`
-      : `its last heartbeat was at ${tell.at(lastHeartbeat.at)}, and none came in the ${length} after it`;
+      : `its last heartbeat was at ${tell.at(lastHeartbeat.at)}, and none came in the ` +
+        `${length} after it`;
   const down = starts.find((start) => isDuring(start, lastSign.record, attempt.endRecord));
   if (down === undefined) return heard;
-  return `${heard}, and the coordinator started anew meanwhile (record ${down.seq}), so one may have been lost`;
+  return (
+    `${heard}, and the coordinator started anew meanwhile (record ${down.seq}), so one ` +
+    `may have been lost`
+  );
 }
 
 const isDuring = (start: ExplainedStart, from: number, to: number | undefined): boolean =>
@@ -82,7 +89,10 @@ const isDuring = (start: ExplainedStart, from: number, to: number | undefined): 
 function waited(attempt: ExplainedAttempt, tell: Teller): string {
   const wait = attempt.grantedAt - attempt.eligibleAt;
   if (wait < WAIT_TOLD_MS) return '';
-  return ` The task had been eligible since ${tell.at(attempt.eligibleAt)} and waited ${durationText(wait)} for a worker.`;
+  return (
+    ` The task had been eligible since ${tell.at(attempt.eligibleAt)} and waited ` +
+    `${durationText(wait)} for a worker.`
+  );
 }
 
 /** A report that came without authority: late, and what stood then. */
@@ -139,10 +149,13 @@ export function startOf(
   const down =
     gap === undefined
       ? ''
-      : `; the record before it is ${durationText(gap)} older, so it was down for at most that long`;
+      : `; the record before it is ${durationText(gap)} older, ` +
+        'so it was down for at most that long';
   return {
     topic: 'restart',
-    text: `The coordinator started anew at ${tell.at(start.at)}${down}. ${meantFor(start, held, tell)}`,
+    text:
+      `The coordinator started anew at ${tell.at(start.at)}${down}. ` +
+      `${meantFor(start, held, tell)}`,
     records: held === undefined ? [start.seq] : [held.leaseId, start.seq],
   };
 }
@@ -153,7 +166,10 @@ function meantFor(start: ExplainedStart, held: ExplainedAttempt | undefined, tel
   if (held.leaseExpiry > start.at) {
     return `${lease} was held then and stayed valid: a restart neither ends nor renews a lease.`;
   }
-  return `${lease} had run out at ${tell.at(held.leaseExpiry)}, before that start; it was recorded right after it.`;
+  return (
+    `${lease} had run out at ${tell.at(held.leaseExpiry)}, before that start; it was ` +
+    `recorded right after it.`
+  );
 }
 
 /** Coordinator time never runs backward, so after the wall clock was set back it is ahead of it. */
@@ -164,7 +180,8 @@ export function clockOf(start: ExplainedStart, tell: Teller): Statement | undefi
   return {
     topic: 'clock',
     text:
-      `At the start of ${tell.at(start.at)} coordinator time was ${durationText(Math.abs(offset))} ` +
+      `At the start of ${tell.at(start.at)} coordinator time was ` +
+      `${durationText(Math.abs(offset))} ` +
       `${direction} the wall clock; it never runs backward, and all times here are coordinator time.`,
     records: [start.seq],
   };

@@ -54,13 +54,13 @@ function overlapText(
   if (certainty === 'may') {
     const last = tell.at(earlier.lastHeartbeat?.at ?? earlier.grantedAt);
     return (
-      `${lease} may have overlapped with ${others}: worker ${worker} last showed life at ${last}, and ` +
-      'a lease that runs out stops nobody.'
+      `${lease} may have overlapped with ${others}: worker ${worker} last showed life at ` +
+      `${last}, and a lease that runs out stops nobody.`
     );
   }
   return (
-    `Whether ${lease} overlapped with ${others} is unknown: nothing but its grant shows that worker ` +
-    `${worker} ever worked under ${lease}; the answer may have been lost on its way.`
+    `Whether ${lease} overlapped with ${others} is unknown: nothing but its grant shows that ` +
+    `worker ${worker} ever worked under ${lease}; the answer may have been lost on its way.`
   );
 }
 
@@ -73,8 +73,8 @@ export function effectStatement(attempts: readonly ExplainedAttempt[]): Statemen
   return {
     topic: 'effect',
     text:
-      `The log shows who held the task, not what was done with it: its effect may have happened up to ` +
-      `${plural(attempts.length, 'time')}. ${summed(parts)} ` +
+      `The log shows who held the task, not what was done with it: its effect may have ` +
+      `happened up to ${plural(attempts.length, 'time')}. ${summed(parts)} ` +
       `A store can refuse all but the newest by the fencing tokens ${shown.join(' < ')}.`,
     records: tokens,
   };

@@ -57,8 +57,8 @@ function waiting(situation: Situation): Told {
     return {
       facts: [`It is WAITING and ${whyNotEligible(situation)}.`, ...budget(situation)],
       next:
-        `At ${tell.at(eligibleAt)}, in ${left}, it becomes eligible by itself; from then on a lease ` +
-        `request for queue ${queue} can get it.`,
+        `At ${tell.at(eligibleAt)}, in ${left}, it becomes eligible by itself; from then on a ` +
+        `lease request for queue ${queue} can get it.`,
     };
   }
   const since = durationText(now - eligibleAt);
@@ -107,8 +107,8 @@ function asked(standing: Standing, eligibleAt: number, tell: Teller): string {
   if (queueLastAskedAt < eligibleAt) return `${when}, before the task was eligible (advisory).`;
   if (ahead === 0) {
     return (
-      `${when}, and was not given it (advisory): a worker that already holds as many leases as the ` +
-      'capacity it declared is given none.'
+      `${when}, and was not given it (advisory): a worker that already holds as many leases as ` +
+      `the capacity it declared is given none.`
     );
   }
   return `${when} (advisory).`;
@@ -117,14 +117,14 @@ function asked(standing: Standing, eligibleAt: number, tell: Teller): string {
 function nextGrant({ standing, attempts }: Situation): string {
   if (standing.poisonAtNextGrant) {
     return (
-      'The next lease request that reaches it ends it as DEAD by the poison rule: too many of its ' +
-      'leases in a row ran out without a report.'
+      'The next lease request that reaches it ends it as DEAD by the poison rule: too many of ' +
+      'its leases in a row ran out without a report.'
     );
   }
   const attempt = (attempts.at(-1)?.attempt ?? 0) + 1;
   return (
-    `A lease request for queue ${standing.queue} by a worker with room starts attempt ${attempt}; ` +
-    'nothing else will.'
+    `A lease request for queue ${standing.queue} by a worker with room starts attempt ` +
+    `${attempt}; nothing else will.`
   );
 }
 
@@ -141,13 +141,14 @@ function leased(situation: Situation): Told {
       : `Each heartbeat moves that time, to ${tell.at(cap)} at the latest (execution window).`;
   return {
     facts: [
-      `It is LEASED: ${holder} (attempt ${last?.attempt ?? '?'}) is valid until ${tell.at(expiry)}, for ${left}.`,
+      `It is LEASED: ${holder} (attempt ${last?.attempt ?? '?'}) is valid until ` +
+        `${tell.at(expiry)}, for ${left}.`,
       room,
       ...budget(situation),
     ],
     next:
-      `A complete or fail under that lease before ${tell.at(expiry)} ends the attempt; at that time ` +
-      'the lease runs out by itself and the task is WAITING again.',
+      `A complete or fail under that lease before ${tell.at(expiry)} ends the attempt; at that ` +
+      `time the lease runs out by itself and the task is WAITING again.`,
   };
 }
 
@@ -171,14 +172,15 @@ function over({ created, attempts, standing }: Situation): Told {
     return { facts: ['It is COMPLETED.'], next: 'Nothing: COMPLETED is final.' };
   }
   if (redrivenAs !== undefined) {
-    const next = `Nothing: ${state} is final. Its content goes on as task ${formatTaskId(redrivenAs)}.`;
+    const heir = formatTaskId(redrivenAs);
+    const next = `Nothing: ${state} is final. Its content goes on as task ${heir}.`;
     return { facts: [`It is ${state} and was redriven.`, ...held], next };
   }
   return {
     facts: [`It is ${state}.`, ...held],
     next:
-      `Nothing by itself: ${state} is final. \`redrive ${formatTaskId(created.seq)}\` would start a ` +
-      'new task with its content.',
+      `Nothing by itself: ${state} is final. \`redrive ${formatTaskId(created.seq)}\` would ` +
+      `start a new task with its content.`,
   };
 }
 
@@ -190,7 +192,7 @@ function killedWhileHeld(last: ExplainedAttempt, redrivenAs: number | undefined)
   const beside =
     redrivenAs === undefined ? '' : `, perhaps beside the redriven ${formatTaskId(redrivenAs)}`;
   return (
-    `${lease} was held when the task was killed (${reasonText(last.reason ?? '')}); its worker may ` +
-    `not know yet${beside}.`
+    `${lease} was held when the task was killed (${reasonText(last.reason ?? '')}); its worker ` +
+    `may not know yet${beside}.`
   );
 }

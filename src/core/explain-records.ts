@@ -1,5 +1,5 @@
-// Owns the rows of an explanation: each record with the state before and after it, the rule by which
-// it may happen, and what it says in words.
+// Owns the rows of an explanation: each record with the state before and after it, the rule by
+// which it may happen, and what it says in words.
 
 import type { ExplainedRecord } from '../protocol/explanation.ts';
 import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';

@@ -41,7 +41,9 @@ export function endOf(
   switch (end?.type) {
     case 'TaskCompleted': {
       const worker = workerText(attempts.at(-1)?.workerId ?? '');
-      const text = `Worker ${worker} reported complete under ${formatLeaseId(end.leaseId)} at ${tell.at(end.at)}, while the lease was valid: COMMITTED, the task is COMPLETED.`;
+      const text =
+        `Worker ${worker} reported complete under ${formatLeaseId(end.leaseId)} at ` +
+        `${tell.at(end.at)}, while the lease was valid: COMMITTED, the task is COMPLETED.`;
       return { topic: 'end', text, records: [end.leaseId, end.seq] };
     }
     case 'TaskFailed':
@@ -61,15 +63,20 @@ function failed(
 ): Statement {
   const lease = formatLeaseId(end.leaseId);
   const worker = workerText(attempts.at(-1)?.workerId ?? '');
-  const head = `Worker ${worker} reported under ${lease} at ${tell.at(end.at)} that it failed: ${reasonText(end.failureReason)}.`;
+  const head =
+    `Worker ${worker} reported under ${lease} at ${tell.at(end.at)} that it failed: ` +
+    `${reasonText(end.failureReason)}.`;
   if (end.kind === 'permanent') {
-    const text = `${head} The report said permanent, so the task is FAILED whatever retries were left.`;
+    const text =
+      `${head} The report said permanent, ` + 'so the task is FAILED whatever retries were left.';
     return { topic: 'end', text, records: [end.leaseId, end.seq] };
   }
   const lost = attempts.filter(({ ended }) => ended === 'expired');
   const used =
     lost.length === 0 ? '' : ` (${lost.length} of them lost to expiry, which counts too)`;
-  const text = `${head} No retry was left after ${plural(attempts.length, 'attempt')}${used}; max_retries is ${maxRetries}: the task is FAILED.`;
+  const text =
+    `${head} No retry was left after ${plural(attempts.length, 'attempt')}${used}; ` +
+    `max_retries is ${maxRetries}: the task is FAILED.`;
   const ends = lost.map(({ endRecord }) => endRecord).filter((seq) => seq !== undefined);
   return { topic: 'end', text, records: [...ends, end.leaseId, end.seq] };
 }
@@ -79,13 +86,17 @@ function dead(end: TaskDead, attempts: readonly ExplainedAttempt[], tell: Teller
   const reason = reasonText(end.reason);
   if (last?.endRecord === end.seq) {
     const lease = formatLeaseId(last.leaseId);
-    const text = `The task was killed at ${tell.at(end.at)} while ${lease} was held: ${reason}. That ended the lease; nobody tells the worker before it calls again.`;
+    const text =
+      `The task was killed at ${tell.at(end.at)} while ${lease} was held: ` +
+      `${reason}. That ended the lease; nobody tells the worker before it calls again.`;
     return { topic: 'end', text, records: [last.leaseId, end.seq] };
   }
   const inRow = expiriesInRow(attempts);
   const ranOut = inRow.map(({ endRecord }) => endRecord).filter((seq) => seq !== undefined);
   if (inRow.length > 0 && end.reason.startsWith(`poison: ${inRow.length} `)) {
-    const text = `At ${tell.at(end.at)} the coordinator ended it by the poison rule instead of granting it again: ${reason}.`;
+    const text =
+      `At ${tell.at(end.at)} the coordinator ended it by the poison rule instead of ` +
+      `granting it again: ${reason}.`;
     return { topic: 'end', text, records: [...ranOut, end.seq] };
   }
   const text = `The task was killed at ${tell.at(end.at)}, while nobody held it: ${reason}.`;

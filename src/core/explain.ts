@@ -1,5 +1,5 @@
-// Owns the explanation of one task: pure, made from the task's own records and where the task stands
-// now. Every statement names the records that it rests on, and none goes beyond them.
+// Owns the explanation of one task: pure, made from the task's own records and where the task
+// stands now. Every statement names the records that it rests on, and none goes beyond them.
 
 import type {
   ExplainedAttempt,
@@ -109,7 +109,9 @@ function startsIn({ records, starts, standing }: TaskStory): ExplainedStart[] {
 
 function originOf(taskId: number, originTaskId: number | undefined): Statement[] {
   if (originTaskId === undefined) return [];
-  const text = `${formatTaskId(taskId)} is a redrive: it has the content of ${formatTaskId(originTaskId)}, which ended as FAILED or DEAD.`;
+  const text =
+    `${formatTaskId(taskId)} is a redrive: it has the content of ` +
+    `${formatTaskId(originTaskId)}, which ended as FAILED or DEAD.`;
   return [{ topic: 'origin', text, records: [originTaskId, taskId] }];
 }
 

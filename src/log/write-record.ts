@@ -6,7 +6,10 @@ import type { LogRecord, TaskCreated } from '../core/records.ts';
 import type { ByteWriter } from '../protocol/bytes.ts';
 import * as flag from './record-flags.ts';
 
-/** Writes type-independent head and fields of a record: everything under its checksum but the type. */
+/**
+ * Writes type-independent head and fields of a record: everything under its checksum but the
+ * type.
+ */
 export function writeRecord(out: ByteWriter, record: LogRecord): void {
   out.varint(flagsOf(record));
   out.varint(record.at);

@@ -1,5 +1,5 @@
-// Owns the small chart in the text of an explanation: one row an attempt, drawn to one scale from the
-// task's creation to its end or to now.
+// Owns the small chart in the text of an explanation: one row an attempt, drawn to one scale from
+// the task's creation to its end or to now.
 
 import type { ExplainedAttempt, Explanation } from './explanation.ts';
 import { formatLeaseId } from './ids.ts';
@@ -45,7 +45,8 @@ export function gantt(given: Explanation): string[] {
   const indent = ' '.repeat(number + lease + WORKER_COLUMNS + 6);
   const rows = attempts.map(
     (attempt) =>
-      `  ${String(attempt.attempt).padStart(number)}  ${formatLeaseId(attempt.leaseId).padEnd(lease)}` +
+      `  ${String(attempt.attempt).padStart(number)}  ` +
+      `${formatLeaseId(attempt.leaseId).padEnd(lease)}` +
       `  ${short(attempt.workerId).padEnd(WORKER_COLUMNS)}${row(attempt, given, column)}`,
   );
   const drawn = rows.map((line) => line.slice(indent.length)).join('');

@@ -30,7 +30,8 @@ export function explanationSvg(given: Explanation): string {
   const scale = scaleOf(given);
   const title = `${formatTaskId(given.taskId)} · queue ${given.queue} · ${given.state}`;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ` +
+      `${WIDTH} ${height}" role="img" font-family="sans-serif" font-size="12">`,
     `<title>${escape(title)}</title><desc>${escape(given.summary)}</desc>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     text(16, 24, title, ' font-size="16" font-weight="bold"'),
@@ -101,7 +102,8 @@ function lane(attempt: ExplainedAttempt, y: number, given: Explanation, scale: S
   return [
     '<g>',
     text(16, y + BAR, name, ''),
-    `<rect x="${start}" y="${y + 2}" width="${round(end - start)}" height="${BAR}" rx="2" fill="${color}" fill-opacity="0.75"><title>${escape(told)}</title></rect>`,
+    `<rect x="${start}" y="${y + 2}" width="${round(end - start)}" height="${BAR}" rx="2" ` +
+      `fill="${color}" fill-opacity="0.75"><title>${escape(told)}</title></rect>`,
     ticks(attempt, y, x),
     text(
       end + 4,
@@ -135,9 +137,11 @@ function lateReport(
   if (report?.outcome !== 'CANCELLED') return '';
   const at = x(report.at);
   const middle = y + 2 + BAR / 2;
-  const told = `late ${report.verb} at ${timeText(report.at, from)}: CANCELLED (record ${report.record})`;
+  const time = timeText(report.at, from);
+  const told = `late ${report.verb} at ${time}: CANCELLED (record ${report.record})`;
   return (
-    `<line x1="${end}" y1="${middle}" x2="${at}" y2="${middle}" stroke="#c62828" stroke-dasharray="2 3"/>` +
+    `<line x1="${end}" y1="${middle}" x2="${at}" y2="${middle}" stroke="#c62828" ` +
+    `stroke-dasharray="2 3"/>` +
     `<circle cx="${at}" cy="${middle}" r="5" fill="none" stroke="#c62828" stroke-width="2">` +
     `<title>${told}</title></circle>`
   );
@@ -146,7 +150,10 @@ function lateReport(
 function legend({ attempts }: Explanation, shown: number): string {
   const left = attempts.length - shown;
   const more = left > 0 ? ` · ${left} attempts in the middle are not drawn` : '';
-  return `bar: lease · white tick: heartbeat · red circle: late report · dashed line: coordinator started${more}`;
+  return (
+    `bar: lease · white tick: heartbeat · red circle: late report · dashed line: ` +
+    `coordinator started${more}`
+  );
 }
 
 const short = (workerId: string): string => {

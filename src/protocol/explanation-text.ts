@@ -1,7 +1,6 @@
 // Owns the explanation as a page of plain text for a terminal. It shows what explanation.ts holds,
 // and folds what nobody would read: long rows of heartbeats and hundreds of attempts.
 
-import { gantt } from './explanation-gantt.ts';
 import type {
   ExplainedRecord,
   ExplainedStart,
@@ -9,6 +8,7 @@ import type {
   Statement,
   Topic,
 } from './explanation.ts';
+import { gantt } from './explanation-gantt.ts';
 import { formatTaskId } from './ids.ts';
 import { dayText, durationText, timeText } from './time-text.ts';
 
@@ -16,7 +16,10 @@ const COLUMNS = 100;
 /** Of so many heartbeats in a row the first and the last are shown. */
 const BEATS_SHOWN = 4;
 
-/** @returns the page, each line at most 100 columns unless a word is longer, with a last newline. */
+/**
+ * @returns the page, each line at most 100 columns unless a word is longer, with a last
+ * newline.
+ */
 export function explanationText(given: Explanation): string {
   const lines = [
     ...header(given),
@@ -45,8 +48,8 @@ function header(given: Explanation): string[] {
     parts.join(' · '),
     ...wrap(given.summary, 0),
     ...wrap(
-      `The log has ${count === 1 ? '1 record' : `${count} records`} of it; numbers in brackets name ` +
-        'those that a statement rests on. ' +
+      `The log has ${count === 1 ? '1 record' : `${count} records`} of it; numbers in brackets ` +
+        `name those that a statement rests on. ` +
         `Times are coordinator time in UTC, ${dayText(given.createdAt)} unless they say otherwise.`,
       0,
     ),
@@ -171,8 +174,8 @@ function atTheSameTime(given: Explanation): string[] {
   const lines = told(given, (topic) => topic === 'overlap');
   if (lines.length > 0 || given.attempts.length < 2) return lines;
   return bullet(
-    'No two attempts overlapped: each one before the last ended with a report, and whoever reports ' +
-      'has stopped.',
+    'No two attempts overlapped: each one before the last ended with a report, and whoever ' +
+      'reports has stopped.',
   );
 }
 
@@ -182,7 +185,10 @@ function now({ now: standing }: Explanation): string[] {
 
 const bullet = (text: string): string[] => wrap(`- ${text}`, 4, 2);
 
-/** Breaks a text at spaces; `hanging` columns before each line but the first, `first` before that. */
+/**
+ * Breaks a text at spaces; `hanging` columns before each line but the first, `first` before
+ * that.
+ */
 function wrap(text: string, hanging: number, first = 0): string[] {
   const lines: string[] = [];
   let line = ' '.repeat(first);

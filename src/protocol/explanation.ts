@@ -135,7 +135,10 @@ export interface Explanation {
   /** The story in one sentence. */
   readonly summary: string;
   readonly records: readonly ExplainedRecord[];
-  /** Records of the task that are not in `records`: older heartbeats beyond the bound, or dropped. */
+  /**
+   * Records of the task that are not in `records`: older heartbeats beyond the bound, or
+   * dropped.
+   */
   readonly recordsLeftOut: number;
   readonly attempts: readonly ExplainedAttempt[];
   readonly starts: readonly ExplainedStart[];

@@ -24,7 +24,7 @@ const layers: Record<string, Layer> = {
   },
   core: {
     has: /^src\/core\//,
-    mayImport: /^src\/protocol\/(request|response|ids|limits|bytes)\.ts$/,
+    mayImport: /^src\/protocol\/(request|response|ids|limits|bytes|explanation|time-text)\.ts$/,
     packages: NOTHING,
   },
   mailbox: {

@@ -1,8 +1,8 @@
 // Holds the codec to bytes that are on disks already, and to reading back all that it writes.
 
+import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { crc32 } from 'node:zlib';
 import { checksum } from '../../src/log/checksum.ts';
 import { decodeRecord, encodeRecord } from '../../src/log/codec.ts';
 import { LogCorrupt } from '../../src/log/log.ts';
@@ -14,7 +14,9 @@ const GOLDEN: Readonly<Record<string, string>> = {
   'TaskCreated, plain':
     'f352a3a70100aa80b3c19c33000764656661756c740a7061796c6f616420343280dddb0103b0ea01',
   'TaskCreated, every option':
-    'e1c2ead3017ff0a2b7c19c3300076d61696c3a65750400ff800780dddb0100010c6f726465722d313720e29c931000102030405060708090a0b0c0d0e0f0020574726163650261310a5f5f70726f746f5f5f7800e0d403c6a204e0d403000000000000f83f',
+    'e1c2ead3017ff0a2b7c19c3300076d61696c3a65750400ff800780dddb0100010c6f726465722d31' +
+    '3720e29c931000102030405060708090a0b0c0d0e0f0020574726163650261310a5f5f70726f746f' +
+    '5f5f7800e0d403c6a204e0d403000000000000f83f',
   LeaseGranted: '03a6d5a302008080b3c19c330f0f02773101e0d40300',
   LeaseExtended: 'f412c89b03008080b3c19c33061506e0d403',
   'LeaseExpired, never extended': 'd3e045a804008080b3c19c33071607',

@@ -1,4 +1,5 @@
-// Shows that the picture is well-formed whatever users chose as names, and draws what is in the data.
+// Shows that the picture is well-formed whatever users chose as names, and draws what is in the
+// data.
 
 import { expect } from 'chai';
 import { explain } from '../../src/core/explain.ts';

@@ -1,3 +1,5 @@
+// Answers as they leave: bodies, problem details and statuses of every response.
+
 import { expect } from 'chai';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
 import { format } from '../../src/protocol/format.ts';

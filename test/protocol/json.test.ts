@@ -1,3 +1,5 @@
+// The JSON reader: what it takes, and what it refuses as malformed.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseJson } from '../../src/protocol/json.ts';

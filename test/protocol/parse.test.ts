@@ -1,3 +1,5 @@
+// Requests as they come in: what is taken, what is refused and for which field.
+
 import { expect } from 'chai';
 import { parseRequest } from '../../src/protocol/parse.ts';
 import { parseRawSubmit, parseSubmit } from '../../src/protocol/parse-submit.ts';

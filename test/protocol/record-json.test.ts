@@ -1,3 +1,5 @@
+// A record as a line of the log listing, with the names that other programs rely on.
+
 import { expect } from 'chai';
 import type { LogRecord } from '../../src/core/records.ts';
 import { formatRecord } from '../../src/protocol/record-json.ts';

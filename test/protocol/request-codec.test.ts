@@ -1,3 +1,5 @@
+// Requests as bytes in the mailbox: they come out as they went in.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Request, TASK_STATES } from '../../src/protocol/request.ts';
