@@ -182,7 +182,8 @@ export function clockOf(start: ExplainedStart, tell: Teller): Statement | undefi
     text:
       `At the start of ${tell.at(start.at)} coordinator time was ` +
       `${durationText(Math.abs(offset))} ` +
-      `${direction} the wall clock; it never runs backward, and all times here are coordinator time.`,
+      `${direction} the wall clock; it never runs backward, and all times here are ` +
+      `coordinator time.`,
     records: [start.seq],
   };
 }
