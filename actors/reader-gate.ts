@@ -2,6 +2,7 @@
 // never disturbs the coordinator. An ingress passes the answer on and knows nothing of records.
 
 import type { Readable } from 'node:stream';
+import type { MessagePort } from 'node:worker_threads';
 import { formatRefusal } from '../src/protocol/problem.ts';
 import { unavailable } from '../src/protocol/response.ts';
 import type { LogFields } from '../src/protocol/schemas.ts';
@@ -35,3 +36,8 @@ export const noReader: ReaderGate = {
   explain: async () => NOT_READY,
   metrics: async () => NOT_READY,
 };
+
+/** @param _port the channel to the reader; it is not asked before the reader speaks on it. */
+export function readerOver(_port: MessagePort): ReaderGate {
+  return noReader;
+}

@@ -28,12 +28,15 @@ const TITLES: Readonly<Record<RefusalReason, string>> = {
   shutting_down: 'The coordinator is stopping',
 };
 
-/** @returns the body of a refusal over HTTP, in a batch and on the socket. */
-export function formatRefusal(refusal: Refusal): string {
+/**
+ * @param status where HTTP has a closer one for it than the reason has
+ * @returns the body of a refusal over HTTP, in a batch and on the socket.
+ */
+export function formatRefusal(refusal: Refusal, status = httpStatus(refusal)): string {
   const { reason, detail, field, taskState, leaseExpiry } = refusal;
   let text =
     `{"type":"urn:leasehold:${reason}","title":"${TITLES[reason]}",` +
-    `"status":${httpStatus(refusal)},"detail":${JSON.stringify(detail ?? `${TITLES[reason]}.`)},` +
+    `"status":${status},"detail":${JSON.stringify(detail ?? `${TITLES[reason]}.`)},` +
     `"outcome":"${refusal.outcome}","reason":"${reason}"`;
   if (field !== undefined) text += `,"field":${JSON.stringify(field)}`;
   if (refusal.firstOutcome !== undefined) text += `,"first_outcome":"${refusal.firstOutcome}"`;

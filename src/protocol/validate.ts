@@ -18,7 +18,8 @@ const validators = new Map<Form, Validator>();
 function validatorOf(form: Form): Validator {
   let validator = validators.get(form);
   if (validator === undefined) {
-    validator = Compile(SCHEMAS[form] as TSchema) as Validator;
+    const schema: TSchema = SCHEMAS[form];
+    validator = Compile(schema);
     validators.set(form, validator);
   }
   return validator;
@@ -28,7 +29,13 @@ function validatorOf(form: Form): Validator {
 export function malformed(form: Form, value: unknown): Rejected | undefined {
   const validator = validatorOf(form);
   if (validator.Check(value)) return undefined;
-  return explain(SCHEMAS[form] as TSchema, validator.Errors(value) as readonly Fault[], value);
+  return explain(SCHEMAS[form], validator.Errors(value), value);
+}
+
+/** @returns whether a field is a whole number, so that its text in a query may be made one. */
+export function wantsWholeNumber(form: Form, field: string): boolean {
+  const { properties = {} } = SCHEMAS[form] as Node;
+  return Object.hasOwn(properties, field) && properties[field]?.type === 'integer';
 }
 
 function explain(schema: TSchema, faults: readonly Fault[], value: unknown): Rejected {
@@ -85,31 +92,46 @@ function valueAt(value: unknown, path: string): unknown {
   return at;
 }
 
-type Node = Record<string, unknown>;
+/** The keywords that our schemas use. */
+interface Node {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly additionalProperties?: Node | boolean;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Node[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
 
 function nodeAt(schema: TSchema, path: string): Node {
   let node = schema as Node;
   for (const step of steps(path)) {
-    const properties = node['properties'] as Record<string, Node> | undefined;
-    const named = properties !== undefined && Object.hasOwn(properties, step);
-    node = (named ? properties[step] : (node['items'] ?? node['additionalProperties'])) as Node;
+    const { properties = {}, items, additionalProperties } = node;
+    const named = Object.hasOwn(properties, step) ? properties[step] : items;
+    node = named ?? (typeof additionalProperties === 'object' ? additionalProperties : {});
   }
   return node;
 }
 
 /** What belongs in a field, in words, from its schema. */
 function shapeOf(node: Node): string {
-  const { type, minimum, maximum, pattern, enum: values } = node;
-  if (Array.isArray(values)) return `one of ${values.join(', ')}`;
-  if (pattern !== undefined || node['anyOf'] !== undefined) {
-    return `a string: ${lowerFirst(String(node['description']))}`;
+  const { type, minimum, maximum, minItems = 0, maxItems, minLength = 0, maxLength } = node;
+  if (node.enum !== undefined) return `one of ${node.enum.join(', ')}`;
+  if (node.pattern !== undefined || node.anyOf !== undefined) {
+    return `a string: ${lowerFirst(node.description ?? '')}`;
   }
   if (type === 'integer') return `a whole number from ${minimum} to ${maximum}`;
   if (type === 'number') return `a number from ${minimum} to ${maximum}`;
-  if (type === 'array') return `a list of ${node['minItems'] ?? 0} to ${node['maxItems']} items`;
+  if (type === 'array') return `a list of ${minItems} to ${maxItems} items`;
   if (type === 'object') return 'an object';
-  if (node['maxLength'] === undefined) return 'a string';
-  return `a string of ${node['minLength'] ?? 0} to ${node['maxLength']} bytes`;
+  return maxLength === undefined ? 'a string' : `a string of ${minLength} to ${maxLength} bytes`;
 }
 
 const lowerFirst = (text: string): string =>

@@ -1,0 +1,79 @@
+// Owns the HTTP server of the ingress: its limits and time-outs, and what happens to a request
+// before its route sees it. What a route does is in http-routes.ts and http-reads.ts.
+
+import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
+import { bodyMaxBytes } from '../src/protocol/limits.ts';
+import { rejected } from '../src/protocol/response.ts';
+import { guardOf } from './http-guard.ts';
+import { clientErrorHandler, errorHandler, notFoundHandler, sendRefusal } from './http-problems.ts';
+import { OPEN_ROUTES, type ReadLink, readRoutes } from './http-reads.ts';
+import { type CoordinatorLink, coordinatorRoutes, type Route } from './http-routes.ts';
+import type { IngressConfig } from './ingress-data.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const TIMEOUT_CHECK_MS = 1_000;
+const CONNECTIONS_MAX = 10_000;
+/** Longer than any id may be: what is too long is told as malformed, with its field. */
+const PARAM_MAX_LENGTH = 1_024;
+
+export type AppLink = CoordinatorLink & ReadLink & { readonly config: IngressConfig };
+
+/** @param host the address that is listened on. @returns a server that does not listen yet. */
+export async function createApp(link: AppLink, host: string): Promise<FastifyInstance> {
+  const app = fastify({
+    bodyLimit: bodyMaxBytes(link.limits.payloadMaxBytes),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
+    routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
+    clientErrorHandler,
+    frameworkErrors: errorHandler,
+  });
+  app.server.maxConnections = CONNECTIONS_MAX;
+  // A client that has closed its sending half still reads: it gets its answer. Node keeps the
+  // switch for this out of its documentation.
+  (app.server as typeof app.server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  // An unknown Expect is none of our business, and the refusal for it would be no problem document.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
+  takeAnyBody(app);
+  guard(app, link.config, host);
+  const routes = [...coordinatorRoutes(link), ...readRoutes(link)];
+  for (const route of routes) addRoute(app, route);
+  app.setErrorHandler(errorHandler);
+  app.setNotFoundHandler(notFoundHandler(routes));
+  await app.ready();
+  return app;
+}
+
+function addRoute(app: FastifyInstance, { method, url, bodyLimit, handler }: Route): void {
+  app.route({ method, url, handler, ...(bodyLimit === undefined ? {} : { bodyLimit }) });
+}
+
+/** Bodies are bytes: what they mean, the route says, never their content type. */
+function takeAnyBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+}
+
+function guard(app: FastifyInstance, config: IngressConfig, host: string): void {
+  const refuse = guardOf(config.token, host);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers } = request.raw;
+    const isOpen = OPEN_ROUTES.has(request.url);
+    const refusal = isOpen ? undefined : refuse(headers);
+    if (refusal !== undefined) return sendRefusal(reply, refusal);
+    if (isEncoded(request)) {
+      return sendRefusal(reply, rejected('malformed', 'Encoded bodies are not taken.'), 415);
+    }
+    // An ill-formed content type would be refused by the framework before our parser sees it.
+    if (headers['content-type'] !== undefined) delete headers['content-type'];
+    done();
+  });
+}
+
+function isEncoded({ headers }: FastifyRequest): boolean {
+  const encoding = headers['content-encoding'];
+  return encoding !== undefined && encoding.toLowerCase() !== 'identity';
+}

@@ -1,0 +1,109 @@
+// Owns the routes that the coordinator is not asked for: the log, explain and metrics come from the
+// reader, health and configuration are known here.
+
+import type { FastifyReply } from 'fastify';
+import { answerOf } from '../src/protocol/answer-frame.ts';
+import { isRefusal, readTaskId } from '../src/protocol/parse-fields.ts';
+import { formatRefusal } from '../src/protocol/problem.ts';
+import { type Unavailable, unavailable } from '../src/protocol/response.ts';
+import { malformed } from '../src/protocol/validate.ts';
+import { readQuery } from './http-input.ts';
+import { JSON_TYPE, sendAnswer, sendRefusal } from './http-problems.ts';
+import type { Route } from './http-routes.ts';
+import type { Progress } from './progress.ts';
+import type { ReaderAnswer, ReaderGate, StoryForm } from './reader-gate.ts';
+
+export interface ReadLink {
+  /** The reader may be started anew: asked for each time. */
+  readonly reader: () => ReaderGate;
+  readonly progress: Progress;
+  readonly shownConfig: Readonly<Record<string, unknown>>;
+}
+
+export function readRoutes({ reader, progress, shownConfig }: ReadLink): Route[] {
+  const config = Buffer.from(JSON.stringify(shownConfig));
+  return [
+    {
+      method: 'GET',
+      url: '/v1/tasks/:task_id/explain',
+      handler(request, reply) {
+        const fields = { ...readQuery('explain', request.query), ...(request.params as object) };
+        const fault = malformed('explain', fields);
+        const taskId = fault ?? readTaskId((request.params as { task_id: string }).task_id);
+        if (isRefusal(taskId)) return sendRefusal(reply, taskId);
+        void pass(reader().explain(taskId, formOf(request.headers.accept)), reply);
+      },
+    },
+    {
+      method: 'GET',
+      url: '/v1/log',
+      handler(request, reply) {
+        const fields = readQuery('log', request.query);
+        const fault = malformed('log', fields);
+        if (fault !== undefined) return sendRefusal(reply, fault);
+        void pass(reader().log(fields), reply);
+      },
+    },
+    { method: 'GET', url: '/metrics', handler: (_, reply) => void pass(reader().metrics(), reply) },
+    {
+      method: 'GET',
+      url: '/v1/config',
+      handler: (_, reply) => void reply.header('content-type', JSON_TYPE).send(config),
+    },
+    {
+      method: 'GET',
+      url: '/livez',
+      handler: (_, reply) =>
+        void reply.header('content-type', JSON_TYPE).send('{"status":"alive"}'),
+    },
+    { method: 'GET', url: '/readyz', handler: (_, reply) => showReadiness(progress, reply) },
+  ];
+}
+
+/** Routes that ask for no token and take any Host: who runs the process must always see these. */
+export const OPEN_ROUTES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+
+async function pass(answer: Promise<ReaderAnswer>, reply: FastifyReply): Promise<void> {
+  const { status, contentType, body } = await answer;
+  if (status === 503) reply.header('retry-after', 1);
+  reply.code(status).header('content-type', contentType).send(body);
+}
+
+function formOf(accept: string | undefined): StoryForm {
+  if (accept === undefined) return 'json';
+  const wanted = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase());
+  for (const range of wanted) {
+    if (range === 'image/svg+xml') return 'svg';
+    if (range === 'text/plain') return 'text';
+    if (range === 'application/json') return 'json';
+  }
+  return 'json';
+}
+
+function showReadiness(progress: Progress, reply: FastifyReply): void {
+  const refusal = notReady(progress);
+  if (refusal === undefined) {
+    reply.header('content-type', JSON_TYPE).send('{"status":"ready"}');
+    return;
+  }
+  const { records, of } = progress.replay;
+  const text = formatRefusal(refusal).slice(0, -1);
+  const body = Buffer.from(`${text},"replay":{"records":${records},"of":${of}}}`);
+  sendAnswer(reply, { ...answerOf(refusal), body });
+}
+
+function notReady({ phase }: Progress): Unavailable | undefined {
+  switch (phase) {
+    case 'ready':
+      return undefined;
+    case 'starting':
+    case 'recovering':
+      return unavailable('recovering', 'The log is being replayed.');
+    case 'stopping':
+      return unavailable('shutting_down', 'The coordinator is stopping.');
+    case 'refusing':
+      return unavailable('log_unavailable', 'The log takes no records now; reads are answered.');
+    case 'down':
+      return unavailable('log_unavailable', 'The coordinator is gone.');
+  }
+}

@@ -1,0 +1,251 @@
+import { expect } from 'chai';
+import { rejected, unavailable } from '../../src/protocol/response.ts';
+import { type Decide, type Stage, send, startServer } from './http-support.ts';
+
+const submitted: Decide = () => ({
+  kind: 'submitted',
+  taskId: 1,
+  state: 'WAITING',
+  queue: 'q',
+  deduplicated: false,
+  record: 1,
+});
+const committed: Decide = () => ({ kind: 'committed', taskState: 'COMPLETED', record: 3 });
+
+describe('HTTP routes', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await startServer();
+  });
+  afterEach(() => stage.server.stop());
+
+  const ask = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    send(stage.port, method, path, body, headers);
+  const asked = () => stage.coordinator.asked.map(({ request }) => request);
+
+  it('pass a submit on and its answer back', async () => {
+    stage.coordinator.decide = submitted;
+    const reply = await ask('POST', '/v1/tasks', { payload: 'p', queue: 'q' });
+    expect(reply).to.include({ status: 201, type: 'application/json; charset=utf-8' });
+    expect(reply.text).to.equal(
+      '{"task_id":"T1","state":"WAITING","queue":"q","deduplicated":false,"record":1}',
+    );
+    expect(asked()[0]).to.deep.include({ op: 'submit', queue: 'q' });
+  });
+
+  const verbs: readonly (readonly [string, string, unknown, object])[] = [
+    ['POST', '/v1/leases', { worker_id: 'w' }, { op: 'lease', workerId: 'w' }],
+    ['POST', '/v1/leases?encoding=base64', { worker_id: 'w' }, { op: 'lease', base64: true }],
+    [
+      'POST',
+      '/v1/leases/L7/heartbeat',
+      { task_id: 'T4' },
+      { op: 'heartbeat', taskId: 4, leaseId: 7 },
+    ],
+    [
+      'POST',
+      '/v1/leases/L7/complete',
+      { task_id: 'T4' },
+      { op: 'complete', taskId: 4, leaseId: 7 },
+    ],
+    [
+      'POST',
+      '/v1/leases/L7/fail',
+      { task_id: 'T4', reason: 'r' },
+      { op: 'fail', reason: 'r', kind: 'error' },
+    ],
+    ['POST', '/v1/tasks/T4/kill', { reason: 'r' }, { op: 'kill', taskId: 4, reason: 'r' }],
+    ['POST', '/v1/tasks/T4/kill', undefined, { op: 'kill', taskId: 4, reason: 'killed' }],
+    ['POST', '/v1/tasks/T4/redrive', undefined, { op: 'redrive', taskId: 4 }],
+    ['GET', '/v1/tasks/T4', undefined, { op: 'task', taskId: 4, waitMs: 0, base64: false }],
+    [
+      'GET',
+      '/v1/tasks/T4?wait_ms=20&encoding=base64',
+      undefined,
+      { op: 'task', waitMs: 20, base64: true },
+    ],
+    [
+      'GET',
+      '/v1/tasks?state=FAILED&queue=q&after=T5&limit=7',
+      undefined,
+      { op: 'tasks', state: 'FAILED', queue: 'q', after: 5, limit: 7 },
+    ],
+    [
+      'GET',
+      '/v1/tasks?request_id=a%20b%26c%3D1%2F%C3%A9',
+      undefined,
+      { op: 'tasks', requestId: 'a b&c=1/é' },
+    ],
+    ['GET', '/v1/stats', undefined, { op: 'stats' }],
+    ['GET', '/v1/queues', undefined, { op: 'queues' }],
+    ['GET', '/v1/workers', undefined, { op: 'workers' }],
+  ];
+  for (const [method, path, body, request] of verbs) {
+    it(`${method} ${path} asks for ${Object.values(request)[0]}`, async () => {
+      stage.coordinator.decide = committed;
+      const reply = await ask(method, path, body);
+      expect(reply).to.include({ status: 200 });
+      expect(asked()).to.have.length(1);
+      expect(asked()[0]).to.deep.include(request);
+    });
+  }
+
+  it('give refusals as problem documents with their status', async () => {
+    stage.coordinator.decide = () =>
+      rejected('task_terminal', 'It is over.', { taskState: 'DEAD' });
+    const reply = await ask('POST', '/v1/tasks/T4/kill');
+    expect(reply).to.include({ status: 409, type: 'application/problem+json; charset=utf-8' });
+    expect(reply.json).to.include({ status: 409, outcome: 'REJECTED', task_state: 'DEAD' });
+    stage.coordinator.decide = () => unavailable('log_unavailable', 'No.', 5_000);
+    const later = await ask('POST', '/v1/tasks', { payload: 'p' });
+    expect(later).to.include({ status: 503 });
+    expect(later.headers['retry-after']).to.equal('5');
+  });
+
+  const malformed: readonly (readonly [string, string, unknown, string | undefined])[] = [
+    ['POST', '/v1/tasks', '{"payload":', undefined],
+    ['POST', '/v1/tasks', 'payload=p', undefined],
+    ['POST', '/v1/tasks', '   ', undefined],
+    ['POST', '/v1/tasks', '[]', undefined],
+    ['POST', '/v1/tasks', '{"payload":"a","payload":"b"}', 'payload'],
+    ['POST', '/v1/tasks', undefined, 'payload'],
+    ['POST', '/v1/tasks?queue=q', { payload: 'p' }, 'queue'],
+    ['POST', '/v1/leases', undefined, 'worker_id'],
+    ['POST', '/v1/leases?max=3', { worker_id: 'w' }, 'max'],
+    ['POST', '/v1/leases/L-nope/complete', { task_id: 'T4' }, 'lease_id'],
+    ['POST', '/v1/leases/L7/complete', { task_id: 'T4', lease_id: 'L7' }, 'lease_id'],
+    [`POST`, `/v1/leases/L${'7'.repeat(900)}/complete`, { task_id: 'T4' }, 'lease_id'],
+    ['POST', '/v1/tasks/constructor/kill', undefined, 'task_id'],
+    ['GET', '/v1/tasks/__proto__', undefined, 'task_id'],
+    ['GET', '/v1/tasks/T4?wait_ms=60001', undefined, 'wait_ms'],
+    ['GET', '/v1/tasks/T4?wait_ms=-1', undefined, 'wait_ms'],
+    ['GET', '/v1/tasks/T4?wait_ms=1.5', undefined, 'wait_ms'],
+    ['GET', '/v1/tasks/T4?wait_ms=', undefined, 'wait_ms'],
+    ['GET', '/v1/tasks/T4?wait_ms=1&wait_ms=2', undefined, 'wait_ms'],
+    ['GET', '/v1/tasks?__proto__=1', undefined, '__proto__'],
+    ['GET', '/v1/tasks?stat=DEAD', undefined, 'stat'],
+    ['GET', '/v1/log?limit=1001', undefined, 'limit'],
+    ['GET', '/v1/log?type=Nothing', undefined, 'type'],
+    ['GET', '/v1/tasks/nope/explain', undefined, 'task_id'],
+    ['POST', '/v1/queues/a%20b/tasks', 'p', 'queue'],
+    ['POST', '/v1/queues/q/tasks?max_retries=x', 'p', 'max_retries'],
+    ['POST', '/v1/queues/q/tasks?queue=q', 'p', 'queue'],
+    ['POST', '/v1/batch', { requests: 5 }, 'requests'],
+    ['POST', '/v1/batch', {}, 'requests'],
+  ];
+  for (const [method, path, body, field] of malformed) {
+    it(`refuse ${method} ${path.slice(0, 60)} ${JSON.stringify(body) ?? ''}`, async () => {
+      const reply = await ask(method, path, body);
+      expect(reply).to.include({ status: 400, type: 'application/problem+json; charset=utf-8' });
+      expect(reply.json).to.include({ outcome: 'REJECTED', reason: 'malformed', status: 400 });
+      expect(reply.json.field).to.equal(field);
+      expect(asked()).to.deep.equal([]);
+    });
+  }
+
+  it('take the raw body as the payload, byte for byte', async () => {
+    stage.coordinator.decide = submitted;
+    const body = Buffer.from([0xff, 0xfe, 0]);
+    const path =
+      '/v1/queues/mail/tasks?max_retries=7&backoff_ms=1&delay_ms=3&execution_window_ms=4';
+    await ask('POST', path, body, { 'idempotency-key': 'k1', 'content-type': 'image/png' });
+    await ask('POST', '/v1/queues/mail/tasks', '{"a":1,"a":2}', { 'content-type': 'text/json' });
+    await ask('POST', '/v1/queues/mail/tasks');
+    const [first, second, third] = asked();
+    expect(first).to.include({ queue: 'mail', requestId: 'k1', maxRetries: 7, backoffMs: 1 });
+    expect(first).to.deep.include({ delayMs: 3, executionWindowMs: 4, payload: body });
+    expect(second).to.deep.include({ payload: Buffer.from('{"a":1,"a":2}') });
+    expect(third).to.deep.include({ payload: Buffer.alloc(0) });
+  });
+
+  it('take Idempotency-Key for the request id, unless the two differ', async () => {
+    stage.coordinator.decide = submitted;
+    const key = { 'idempotency-key': 'k1' };
+    await ask('POST', '/v1/tasks', { payload: 'p' }, key);
+    await ask('POST', '/v1/tasks', { payload: 'p', request_id: 'k1' }, key);
+    expect(asked().map((one) => 'requestId' in one && one.requestId)).to.deep.equal(['k1', 'k1']);
+    const differ = await ask('POST', '/v1/tasks', { payload: 'p', request_id: 'k2' }, key);
+    expect(differ.json).to.include({ reason: 'malformed', field: 'request_id' });
+    const query = await ask('POST', '/v1/queues/q/tasks?request_id=k2', 'p', key);
+    expect(query.json).to.include({ reason: 'malformed', field: 'request_id' });
+  });
+
+  it('show the configuration', async () => {
+    const reply = await ask('GET', '/v1/config');
+    expect(reply.json).to.deep.equal({ knob: 1 });
+  });
+});
+
+describe('a batch over HTTP', () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await startServer();
+  });
+  after(() => stage.server.stop());
+
+  it('is answered in order, each by itself, in one run of the mailbox', async () => {
+    const late: number[] = [];
+    stage.coordinator.decide = (request, ticket) => {
+      if (request.op !== 'submit') return committed(request, ticket);
+      late.push(ticket);
+      return undefined;
+    };
+    const report = { task_id: 'T1', lease_id: 'L2' };
+    const sent = send(stage.port, 'POST', '/v1/batch', {
+      requests: [
+        { op: 'submit', payload: 'a' },
+        { op: 'complete', ...report },
+        { op: 'submit', payload: 5 },
+        { op: 'lease', worker_id: 'w', wait_ms: 5 },
+        { op: 'explode' },
+        5,
+        { op: 'task', task_id: 'T1' },
+        { op: 'kill', task_id: 'T1', __proto__x: 1 },
+        { op: 'submit', payload: 'b', payload_base64: 'Yg==' },
+        { op: 'submit', payload: 'b' },
+      ],
+    });
+    while (late.length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+    for (const ticket of late.reverse()) {
+      stage.coordinator.answer(ticket, { ...rejected('too_large', 'Late.'), record: ticket });
+    }
+    const { status, json } = await sent;
+    expect(status).to.equal(200);
+    const seen = json.answers.map((one: Record<string, unknown>) => [
+      one['http_status'],
+      one['reason'] ?? one['task_state'],
+      one['field'],
+    ]);
+    expect(seen).to.deep.equal([
+      [413, 'too_large', undefined],
+      [200, 'COMPLETED', undefined],
+      [400, 'malformed', 'payload'],
+      [400, 'malformed', 'wait_ms'],
+      [400, 'malformed', 'op'],
+      [400, 'malformed', undefined],
+      [400, 'malformed', 'op'],
+      [400, 'malformed', '__proto__x'],
+      [400, 'malformed', 'payload_base64'],
+      [413, 'too_large', undefined],
+    ]);
+    const records = json.answers.map((one: { record: number }) => one.record);
+    expect(records[0]).to.be.lessThan(records[9]);
+    expect(stage.coordinator.asked.map(({ request }) => request.op)).to.deep.equal([
+      'submit',
+      'complete',
+      'submit',
+    ]);
+  });
+
+  it('takes none and a thousand, not more', async () => {
+    stage.coordinator.decide = committed;
+    const beats = (count: number) =>
+      Array.from({ length: count }, () => ({ op: 'heartbeat', task_id: 'T1', lease_id: 'L2' }));
+    const batch = (requests: unknown[]) => send(stage.port, 'POST', '/v1/batch', { requests });
+    expect((await batch([])).text).to.equal('{"answers":[]}');
+    const many = await batch(beats(1_000));
+    expect(many.json.answers).to.have.length(1_000);
+    const over = await batch(beats(1_001));
+    expect(over.json).to.include({ reason: 'malformed', field: 'requests' });
+  });
+});
