@@ -88,10 +88,11 @@ export class Gate {
     if (this.#asked.has(ticket)) this.#producer?.hasten(ticket);
   }
 
-  /** Ends the connection; what is open is answered as lost. */
+  /** Ends the connection; what is open is answered as lost, now. */
   close(): void {
     this.#closed = true;
     this.#producer?.close();
+    for (const ticket of this.#asked.keys()) this.#settle(ticket, REFUSALS.log_unavailable);
   }
 
   #refusal(): UnavailableReason | undefined {

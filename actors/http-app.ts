@@ -10,9 +10,16 @@ import { OPEN_ROUTES, type ReadLink, readRoutes } from './http-reads.ts';
 import { type CoordinatorLink, coordinatorRoutes, type Route } from './http-routes.ts';
 import type { IngressConfig } from './ingress-data.ts';
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-const TIMEOUT_CHECK_MS = 1_000;
+export interface HttpTimeouts {
+  /** For receiving the head of a request. */
+  readonly headersMs: number;
+  /** For receiving all of it. */
+  readonly requestMs: number;
+  /** How often both are looked at. */
+  readonly checkMs: number;
+}
+
+const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
 const CONNECTIONS_MAX = 10_000;
 /** Longer than any id may be: what is too long is told as malformed, with its field. */
 const PARAM_MAX_LENGTH = 1_024;
@@ -20,11 +27,15 @@ const PARAM_MAX_LENGTH = 1_024;
 export type AppLink = CoordinatorLink & ReadLink & { readonly config: IngressConfig };
 
 /** @param host the address that is listened on. @returns a server that does not listen yet. */
-export async function createApp(link: AppLink, host: string): Promise<FastifyInstance> {
+export async function createApp(
+  link: AppLink,
+  host: string,
+  { headersMs, requestMs, checkMs }: HttpTimeouts = TIMEOUTS,
+): Promise<FastifyInstance> {
   const app = fastify({
     bodyLimit: bodyMaxBytes(link.limits.payloadMaxBytes),
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
+    requestTimeout: requestMs,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
     routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
     clientErrorHandler,
     frameworkErrors: errorHandler,

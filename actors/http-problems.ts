@@ -1,6 +1,7 @@
 // Owns the refusals that no route gives: unknown routes, wrong methods, bodies too large, requests
 // that are no HTTP. Each is a problem document like all others, and shows nothing of the inside.
 
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, answerOf } from '../src/protocol/answer-frame.ts';
@@ -83,8 +84,8 @@ export function clientErrorHandler(error: Error & { code?: string }, socket: Soc
     socket.destroy();
     return;
   }
-  const owed = (socket as Socket & { _httpMessage?: NodeJS.EventEmitter | null })._httpMessage;
-  if (owed !== null && owed !== undefined) {
+  const owed = answerOwed(socket);
+  if (owed !== undefined) {
     socket.pause();
     owed.once('close', () => socket.destroy());
     return;
@@ -95,6 +96,12 @@ export function clientErrorHandler(error: Error & { code?: string }, socket: Soc
     `HTTP/1.1 ${line}\r\ncontent-type: ${PROBLEM_TYPE}\r\nconnection: close\r\n` +
       `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
+}
+
+/** The answer to a request that came in whole before the fault; Node keeps it at the socket. */
+function answerOwed(socket: Socket): ServerResponse | undefined {
+  const { _httpMessage: first } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return first?.req.complete === true ? first : undefined;
 }
 
 function wordsFor(code: string | undefined): [line: string, detail: string] {

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 import type { StartResult } from './control.ts';
 import { Gate } from './gate.ts';
-import { createApp } from './http-app.ts';
+import { createApp, type HttpTimeouts } from './http-app.ts';
 import type { IngressConfig, ListenAddress } from './ingress-data.ts';
 import { Progress } from './progress.ts';
 import { noReader, type ReaderGate, readerOver } from './reader-gate.ts';
@@ -21,6 +21,7 @@ export interface HttpServerOptions {
   readonly progress: SharedArrayBuffer;
   readonly config: IngressConfig;
   readonly listen: ListenAddress;
+  readonly timeouts?: HttpTimeouts;
 }
 
 export class HttpServer {
@@ -46,7 +47,7 @@ export class HttpServer {
   }
 
   async start(): Promise<StartResult> {
-    const { config, listen } = this.#options;
+    const { config, listen, timeouts } = this.#options;
     const link = {
       gate: this.#gate,
       reader: () => this.#reader,
@@ -56,7 +57,7 @@ export class HttpServer {
       shownConfig: config.shownConfig,
       config,
     };
-    const app = await createApp(link, listen.host);
+    const app = await createApp(link, listen.host, timeouts);
     app.server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
@@ -81,7 +82,7 @@ export class HttpServer {
   async stop(): Promise<void> {
     this.quiesce();
     this.#gate.close();
-    // The answers that the closing gate gave are written in this turn of the event loop.
+    // What the closing gate answered is written at the end of this turn.
     await new Promise((resolve) => setImmediate(resolve));
     for (const socket of this.#sockets) socket.destroySoon();
     if (this.#sockets.size === 0) return;

@@ -1,3 +1,5 @@
+// Shows which request each route makes of its input, and what it refuses before anybody is asked.
+
 import { expect } from 'chai';
 import { rejected, unavailable } from '../../src/protocol/response.ts';
 import { type Decide, type Stage, send, startServer } from './http-support.ts';

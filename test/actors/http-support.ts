@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { HttpTimeouts } from '../../actors/http-app.ts';
 import { HttpServer } from '../../actors/http-server.ts';
 import type { IngressConfig } from '../../actors/ingress-data.ts';
 import { type Phase, Progress } from '../../actors/progress.ts';
@@ -80,6 +81,7 @@ export interface Setup {
   readonly decide?: Decide;
   readonly config?: Partial<IngressConfig>;
   readonly phase?: Phase;
+  readonly timeouts?: HttpTimeouts;
 }
 
 export interface Stage {
@@ -89,7 +91,8 @@ export interface Stage {
   readonly port: number;
 }
 
-export async function startServer({ decide, config, phase = 'ready' }: Setup = {}): Promise<Stage> {
+export async function startServer(setup: Setup = {}): Promise<Stage> {
+  const { decide, config, phase = 'ready', timeouts } = setup;
   const share = Progress.share();
   const progress = new Progress(share);
   progress.phase = phase;
@@ -97,6 +100,7 @@ export async function startServer({ decide, config, phase = 'ready' }: Setup = {
   const server = new HttpServer({
     progress: share,
     listen: { host: '127.0.0.1', port: 0 },
+    ...(timeouts === undefined ? {} : { timeouts }),
     config: {
       payloadMaxBytes: 1_000,
       batchMaxBytes: 200_000,
@@ -155,7 +159,7 @@ export class Wire {
   closed = false;
 
   constructor(port: number) {
-    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    this.socket = connect({ port, host: '127.0.0.1' });
     this.socket.on('data', (part) => {
       this.text += part.toString('latin1');
     });
