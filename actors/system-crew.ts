@@ -1,0 +1,183 @@
+// Owns the actors around the coordinator: the ingresses, the reader and the timer. It starts them,
+// gives them their connections, and starts anew what dies. The coordinator is not its concern.
+
+import { MessageChannel } from 'node:worker_threads';
+import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
+import type {
+  ActorControl,
+  IngressControl,
+  ProducerControl,
+  ReaderControl,
+  StartResult,
+} from './control.ts';
+import type { Logger } from './logger.ts';
+import { moved } from './system-control.ts';
+import type { SystemPlan } from './system-plan.ts';
+import { type Actor, ActorPool, type ActorSpec } from './system-pool.ts';
+
+/** Makes a connection to the coordinator that runs now. */
+export type Connect = (name: string, options: { exempt: boolean }) => MailboxEnd;
+
+const RESTART_MIN_MS = 100;
+const RESTART_MAX_MS = 5_000;
+
+export class Crew {
+  readonly #plan: SystemPlan;
+  readonly #logger: Logger;
+  readonly #pool: ActorPool;
+  readonly #ingresses = new Map<string, Actor<IngressControl>>();
+  readonly #deaths = new Map<string, number>();
+  #reader: Actor<ReaderControl>;
+  #timer: Actor<ProducerControl>;
+  #connect: Connect | undefined;
+  #readable = false;
+  #stopping = false;
+  #shown = 0;
+  #showing = false;
+
+  constructor(plan: SystemPlan, logger: Logger) {
+    this.#plan = plan;
+    this.#logger = logger;
+    this.#pool = new ActorPool(plan.ingresses.length + 2);
+    this.#reader = this.#startReader();
+    this.#timer = this.#startTimer();
+    for (const spec of plan.ingresses) this.#startIngress(spec);
+  }
+
+  /** @returns the addresses that are listened on, or the first ingress that cannot. */
+  async listen(): Promise<StartResult[]> {
+    const results: StartResult[] = [];
+    for (const actor of this.#ingresses.values()) {
+      results.push(await actor.control.call((remote) => remote.start()));
+    }
+    return results;
+  }
+
+  /** From now on the coordinator of these connections is the coordinator. */
+  connect(connect: Connect): void {
+    this.#connect = connect;
+    for (const actor of this.#ingresses.values()) this.#join(actor, connect, false);
+    this.#join(this.#timer, connect, true);
+  }
+
+  /** The log can be read: lets the reader open it, and the ticks begin. */
+  ready(): void {
+    this.#attempt(this.#timer, (timer) => timer.control.call((remote) => remote.start()));
+    if (this.#readable) return;
+    this.#readable = true;
+    this.#attempt(this.#reader, (reader) => reader.control.call((remote) => remote.start()));
+  }
+
+  /** Tells the reader how far it may show; one call at a time, the newest number counts. */
+  durable(seq: number): void {
+    this.#shown = seq;
+    if (this.#showing || !this.#readable) return;
+    this.#showing = true;
+    this.#reader.control
+      .call((remote) => remote.durable(seq))
+      .catch(() => {})
+      .finally(() => {
+        this.#showing = false;
+        if (this.#shown > seq) this.durable(this.#shown);
+      });
+  }
+
+  /** No new connections, no new requests; what is under way goes on. */
+  async quiesce(): Promise<void> {
+    this.#stopping = true;
+    const actors: Actor<ActorControl>[] = [...this.#ingresses.values(), this.#timer];
+    await Promise.allSettled(
+      actors.map((actor) => actor.control.call((remote) => remote.quiesce())),
+    );
+  }
+
+  /** Everything is answered: writes out, closes, ends the threads. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const actors: Actor<ActorControl>[] = [...this.#ingresses.values(), this.#timer, this.#reader];
+    await Promise.allSettled(
+      actors.map(async (actor) => {
+        await actor.control.call((remote) => remote.stop()).catch(() => {});
+        await actor.over;
+      }),
+    );
+    await this.#pool.destroy();
+  }
+
+  #startIngress(spec: ActorSpec): Actor<IngressControl> {
+    const actor = this.#pool.start<IngressControl>(spec);
+    this.#ingresses.set(spec.name, actor);
+    this.#introduce(actor);
+    this.#whenDead(actor, async () => {
+      const next = this.#startIngress(spec);
+      if (this.#connect !== undefined) this.#join(next, this.#connect, false);
+      // The port of the dead one may be held for a moment still.
+      const result = await next.control.call((remote) => remote.start());
+      if (!result.ok) this.#logger.error({ ...result }, `the ${spec.name} ingress cannot listen`);
+    });
+    return actor;
+  }
+
+  #startReader(): Actor<ReaderControl> {
+    const reader = this.#pool.start<ReaderControl>(this.#plan.reader);
+    this.#whenDead(reader, async () => {
+      this.#reader = this.#startReader();
+      for (const ingress of this.#ingresses.values()) this.#introduce(ingress);
+      if (this.#readable) await this.#reader.control.call((remote) => remote.start());
+    });
+    return reader;
+  }
+
+  #startTimer(): Actor<ProducerControl> {
+    const timer = this.#pool.start<ProducerControl>(this.#plan.timer);
+    this.#whenDead(timer, async () => {
+      this.#timer = this.#startTimer();
+      if (this.#connect !== undefined) this.#join(this.#timer, this.#connect, true);
+      await this.#timer.control.call((remote) => remote.start());
+    });
+    return timer;
+  }
+
+  /** Starts anew after a pause that doubles with every death of that actor. */
+  #whenDead(actor: Actor<ActorControl>, again: () => Promise<void>): void {
+    void actor.over.then((error) => {
+      if (this.#stopping) return;
+      const deaths = (this.#deaths.get(actor.name) ?? 0) + 1;
+      this.#deaths.set(actor.name, deaths);
+      const pauseMs = Math.min(RESTART_MIN_MS * 2 ** (deaths - 1), RESTART_MAX_MS);
+      const why = error?.message ?? 'it ended without being asked to';
+      this.#logger.error({ deaths, pause_ms: pauseMs, why }, `the ${actor.name} actor died`);
+      setTimeout(() => {
+        if (!this.#stopping) again().catch((thrown) => this.#lost(actor, thrown));
+      }, pauseMs);
+    });
+  }
+
+  #join(actor: Actor<ProducerControl>, connect: Connect, exempt: boolean): void {
+    this.#attempt(actor, () => {
+      const end = connect(actor.name, { exempt });
+      return actor.control.call((remote) => remote.connect(moved(end, [end.port])));
+    });
+  }
+
+  /** A channel of its own between an ingress and the reader. */
+  #introduce(ingress: Actor<IngressControl>): void {
+    const { port1, port2 } = new MessageChannel();
+    this.#attempt(ingress, ({ control }) =>
+      control.call((remote) => remote.connectReader(moved(port1, [port1]))),
+    );
+    this.#attempt(this.#reader, ({ control }) =>
+      control.call((remote) => remote.attach(moved(port2, [port2]))),
+    );
+  }
+
+  /** A call to an actor that is just dying fails; what it was to do is done again at its restart. */
+  #attempt<A extends Actor<ActorControl>>(actor: A, act: (actor: A) => Promise<unknown>): void {
+    new Promise((resolve) => resolve(act(actor))).catch((thrown) => this.#lost(actor, thrown));
+  }
+
+  #lost(actor: Actor<ActorControl>, thrown: unknown): void {
+    if (this.#stopping) return;
+    this.#logger.warn({ why: String(thrown) }, `a call to the ${actor.name} actor failed`);
+  }
+}

@@ -1,0 +1,49 @@
+// Owns the ticks: at each interval one empty message into the mailbox, unless the last one is not
+// answered yet. What is due then, the coordinator decides by its own clock; no time travels here.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
+import { Producer } from '../src/mailbox/producer.ts';
+import type { ProducerControl } from './control.ts';
+import { watchLag } from './lag.ts';
+import { serveControl } from './system-control.ts';
+
+export interface TimerData {
+  readonly control: MessagePort;
+  readonly tickMs: number;
+}
+
+const TICK = new Uint8Array(0);
+const TICKET = 1;
+
+/** The pool's task; resolves after stop. */
+export default function timer({ control, tickMs }: TimerData): Promise<void> {
+  return new Promise((resolve) => {
+    const lag = watchLag('timer');
+    let producer: Producer | undefined;
+    let interval: NodeJS.Timeout | undefined;
+    const rest = (): void => clearInterval(interval);
+    const actor: ProducerControl = {
+      connect(end: MailboxEnd) {
+        producer?.close();
+        producer = new Producer(end, { onReply: () => {}, onDeath: () => {} });
+      },
+      start() {
+        rest();
+        interval = setInterval(() => {
+          if (producer?.openTickets === 0) producer.offer(TICKET, 'request', TICK);
+        }, tickMs);
+        return { ok: true };
+      },
+      quiesce: rest,
+      stop() {
+        rest();
+        producer?.close();
+        lag.stop();
+        setImmediate(resolve);
+      },
+      health: () => lag.health(),
+    };
+    serveControl(control, actor);
+  });
+}
