@@ -1,7 +1,12 @@
 // Owns one life of the coordinator's thread and its mailbox: starts it, hands connections over, and
 // tells how it ended. It never terminates it: that would abort the process while LMDB writes.
 
-import { MessageChannel, type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
+import {
+  MessageChannel,
+  type MessagePort,
+  type TransferListItem,
+  Worker,
+} from 'node:worker_threads';
 import { createMailbox, type Mailbox, type MailboxEnd } from '../src/mailbox/mailbox.ts';
 import type { MailboxLimits } from '../src/mailbox/gauge.ts';
 import type {

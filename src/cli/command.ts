@@ -1,0 +1,46 @@
+// Owns what all commands share: the shape of a command file, the exit statuses, and how a refusal
+// or a failure is said. It knows no single command.
+
+import type { Command } from 'commander';
+
+/** What a command file exports: it adds its arguments, options and action to `command`. */
+export type Define = (command: Command, io: Io) => void;
+
+/** Where a command reads and writes; tests and the demo hand in their own. */
+export interface Io {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** 0 done · 1 refused or failed · 2 usage · 3 no server · 4 CANCELLED · 5 empty */
+export const EXIT = { done: 0, failed: 1, usage: 2, noServer: 3, cancelled: 4, empty: 5 } as const;
+
+/** Ends the command: `message` goes to stderr, `status` is the exit status. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const usage = (message: string): CliError => new CliError(EXIT.usage, message);
+
+/** Writes one line. */
+export const say = (to: NodeJS.WritableStream, line: string): void => void to.write(`${line}\n`);
+
+/** @returns a whole number from min to max. @throws CliError with the usage status */
+export function wholeNumber(flag: string, given: string, min: number, max: number): number {
+  const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw usage(`${flag}: ${JSON.stringify(given)} is not a whole number from ${min} to ${max}`);
+}
+
+/** For options that may be given several times. */
+export const collect = (value: string, before: string[] | undefined): string[] => [
+  ...(before ?? []),
+  value,
+];

@@ -1,0 +1,33 @@
+// Owns `complete`: reports a lease's success by hand.
+
+import type { Command } from 'commander';
+import { type Io, usage } from './command.ts';
+import { type ServerOptions, withServer } from './http.ts';
+import { bytesField, readInput } from './input.ts';
+import { report } from './report.ts';
+import { recordText } from './words.ts';
+
+interface Options extends ServerOptions {
+  readonly result?: string;
+  readonly file?: string;
+}
+
+export function define(command: Command, io: Io): void {
+  withServer(command)
+    .argument('<lease>', 'the lease, as lease printed it')
+    .option('--result <text>', 'what came of it')
+    .option('--file <file>', 'file with what came of it; - is the standard input')
+    .action(async (lease: string, options: Options) => {
+      const result = await resultOf(options, io);
+      await report('complete', lease, result, options, io, (answer, taskId) => {
+        const { outcome, task_state } = answer;
+        return `${outcome} ${taskId} ${task_state}, ${recordText(answer)}`;
+      });
+    });
+}
+
+async function resultOf({ result, file }: Options, io: Io): Promise<Record<string, string>> {
+  if (result !== undefined && file !== undefined) throw usage('give --result or --file, not both');
+  if (result !== undefined) return { result };
+  return file === undefined ? {} : bytesField('result', await readInput(file, io));
+}

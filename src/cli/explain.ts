@@ -1,0 +1,37 @@
+// Owns `explain`: prints the story of a task, or writes its timeline to a file.
+
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type Io, say, usage } from './command.ts';
+import { Server, type ServerOptions, successOf, withServer } from './http.ts';
+import { taskIdOf } from './ids.ts';
+
+interface Options extends ServerOptions {
+  readonly svg?: string;
+}
+
+export function define(command: Command, io: Io): void {
+  withServer(command)
+    .argument('<task>', 'the task, as submit printed it')
+    .option('--svg <file>', 'write the timeline as an SVG image')
+    .action(async (task: string, options: Options) => explain(taskIdOf(task), options, io));
+}
+
+async function explain(taskId: string, options: Options, io: Io): Promise<void> {
+  const server = new Server(options, io);
+  const accept = formOf(options);
+  const answer = await server.get(`/v1/tasks/${taskId}/explain`, { accept });
+  server.close();
+  if (answer.status !== 200) successOf(answer, options);
+  if (options.svg === undefined) return say(io.stdout, answer.text.replace(/\n$/, ''));
+  try {
+    writeFileSync(options.svg, answer.text);
+  } catch (error) {
+    throw usage(`--svg: ${(error as Error).message}`);
+  }
+}
+
+function formOf({ svg, json }: Options): string {
+  if (svg !== undefined) return 'image/svg+xml';
+  return json === true ? 'application/json' : 'text/plain';
+}

@@ -1,0 +1,25 @@
+// Owns `fail`: reports a lease's failure by hand.
+
+import { type Command, Option } from 'commander';
+import type { Io } from './command.ts';
+import { type ServerOptions, withServer } from './http.ts';
+import { report } from './report.ts';
+import { dateText, recordText } from './words.ts';
+
+export function define(command: Command, io: Io): void {
+  withServer(command)
+    .argument('<lease>', 'the lease, as lease printed it')
+    .argument('<reason>', 'why, for people')
+    .addOption(
+      new Option('--kind <kind>', 'what follows: the retry policy, the end, or a free attempt')
+        .choices(['error', 'permanent', 'released'])
+        .default('error'),
+    )
+    .action((lease: string, reason: string, options: ServerOptions & { kind: string }) =>
+      report('fail', lease, { reason, kind: options.kind }, options, io, (answer, taskId) => {
+        const { outcome, task_state, retry_at } = answer;
+        const again = retry_at === undefined ? '' : `, again at ${dateText(retry_at)}`;
+        return `${outcome} ${taskId} ${task_state}${again}, ${recordText(answer)}`;
+      }),
+    );
+}

@@ -1,0 +1,19 @@
+// Owns `heartbeat`: keeps a lease by hand, once.
+
+import type { Command } from 'commander';
+import type { Io } from './command.ts';
+import { type ServerOptions, withServer } from './http.ts';
+import { report } from './report.ts';
+import { clockText, durationText, recordText } from './words.ts';
+
+export function define(command: Command, io: Io): void {
+  withServer(command)
+    .argument('<lease>', 'the lease, as lease printed it')
+    .action((lease: string, options: ServerOptions) =>
+      report('heartbeat', lease, {}, options, io, (answer, taskId) => {
+        const left = `until ${clockText(answer['lease_expiry'])} (${durationText(answer['lease_ms'])})`;
+        const cap = answer['at_cap'] === true ? ', at the end of its execution window' : '';
+        return `OK ${lease} ${taskId} ${left}${cap}, ${recordText(answer)}`;
+      }),
+    );
+}

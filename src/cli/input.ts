@@ -1,0 +1,62 @@
+// Owns the reading of what a user gives as bytes: a file, or the standard input.
+
+import { createReadStream, readFileSync, statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { type Io, usage } from './command.ts';
+
+export async function readInput(file: string | undefined, { stdin }: Io): Promise<Buffer> {
+  if (file !== undefined && file !== '-') {
+    try {
+      return readFileSync(file);
+    } catch (error) {
+      throw usage(`--file: ${(error as Error).message}`);
+    }
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+export interface Source {
+  readonly stream: Readable;
+  /** Undefined: not known beforehand. */
+  readonly bytes: number | undefined;
+}
+
+/** The same input, for reading it in pieces. */
+export function openInput(file: string | undefined, { stdin }: Io): Source {
+  if (file === undefined || file === '-') return { stream: stdin, bytes: undefined };
+  try {
+    const { size } = statSync(file);
+    return { stream: createReadStream(file), bytes: size };
+  } catch (error) {
+    throw usage(`--file: ${(error as Error).message}`);
+  }
+}
+
+/** @returns the member that carries the bytes: as text when they are one, else as base64. */
+export function bytesField(name: string, bytes: Uint8Array): Record<string, string> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(buffer)) return { [name]: text };
+  return { [`${name}_base64`]: buffer.toString('base64') };
+}
+
+const LINE_FEED = 0x0a;
+
+/** Lines as bytes, without their line feeds; what follows the last one is a line unless empty. */
+export async function* linesOf(stream: Readable): AsyncGenerator<Buffer> {
+  let rest: Buffer[] = [];
+  for await (const chunk of stream) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer);
+    let from = 0;
+    for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, from)) {
+      rest.push(bytes.subarray(from, at));
+      yield rest.length === 1 ? (rest[0] as Buffer) : Buffer.concat(rest);
+      rest = [];
+      from = at + 1;
+    }
+    if (from < bytes.length) rest.push(bytes.subarray(from));
+  }
+  if (rest.length > 0) yield Buffer.concat(rest);
+}

@@ -1,0 +1,21 @@
+// Owns `kill`: ends tasks for good, as an administrator does.
+
+import type { Command } from 'commander';
+import type { Io } from './command.ts';
+import { type ManyOptions, type Treatment, treat, withMany } from './many.ts';
+import { recordText } from './words.ts';
+
+const KILL: Treatment = {
+  op: 'kill',
+  states: ['WAITING', 'LEASED'],
+  fields: ({ reason }) => (reason === undefined ? {} : { reason }),
+  matches: () => true,
+  text: (answer, taskId) =>
+    `${answer['outcome']} ${taskId} ${answer['task_state']}, ${recordText(answer)}`,
+};
+
+export function define(command: Command, io: Io): void {
+  withMany(command, KILL.states)
+    .option('--reason <text>', 'why, for the record')
+    .action((ids: string[], options: ManyOptions) => treat(ids, KILL, options, io));
+}

@@ -1,0 +1,92 @@
+// Owns `log`: shows records, a line each, and goes on with what becomes durable when asked to.
+
+import { createInterface } from 'node:readline';
+import { type Command, Option } from 'commander';
+import { RECORD_TYPES } from '../core/records.ts';
+import { PAGE_MAX } from '../protocol/limits.ts';
+import { type Io, say, usage, wholeNumber } from './command.ts';
+import { Server, type ServerOptions, successOf, withServer } from './http.ts';
+import { taskIdOf } from './ids.ts';
+import { recordLine } from './record-line.ts';
+
+interface Options extends ServerOptions {
+  readonly follow?: true;
+  readonly task?: string;
+  readonly queue?: string;
+  readonly type?: string;
+  readonly from?: string;
+  readonly limit?: string;
+  readonly tail?: string;
+}
+type Fields = Readonly<Record<string, unknown>>;
+
+const TAIL_DEFAULT = 20;
+
+export function define(command: Command, io: Io): void {
+  withServer(command)
+    .option('--follow', 'go on with what becomes durable')
+    .option('--task <task>', 'only records of this task')
+    .option('--queue <queue>', 'only records of tasks in this queue')
+    .addOption(new Option('--type <type>', 'only this type').choices([...RECORD_TYPES]))
+    .option('--tail <n>', `the last so many (default ${TAIL_DEFAULT})`)
+    .option('--from <seq>', 'from this record on, instead of the last ones')
+    .option('--limit <n>', 'with --from: so many at most (default 100)')
+    .action((options: Options) => log(options, io));
+}
+
+async function log(options: Options, io: Io): Promise<void> {
+  const filter = filterOf(options);
+  const server = new Server(options, io);
+  const show = (line: string): void =>
+    say(io.stdout, options.json ? line : recordLine(parse(line)));
+  try {
+    const query = new URLSearchParams([...filter, ...rangeOf(options)]);
+    const answer = await server.get(`/v1/log?${query}`);
+    if (answer.status !== 200) successOf(answer, options);
+    const lines = answer.text.split('\n').filter((line) => line !== '');
+    for (const line of lines) show(line);
+    if (options.follow !== true) return;
+    const last = lines.at(-1);
+    const from =
+      last === undefined ? (options.from ?? '1') : String(Number(parse(last)['seq']) + 1);
+    await follow(server, new URLSearchParams([...filter, ['from', from]]), show);
+  } finally {
+    server.close();
+  }
+}
+
+async function follow(
+  server: Server,
+  query: URLSearchParams,
+  show: (line: string) => void,
+): Promise<void> {
+  const stream = await server.stream(`/v1/log?${query}&follow=true`);
+  for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
+    if (line !== '') show(line);
+  }
+}
+
+function filterOf({ task, queue, type }: Options): [string, string][] {
+  const filter: [string, string][] = [];
+  if (task !== undefined) filter.push(['task', taskIdOf(task)]);
+  if (queue !== undefined) filter.push(['queue', queue]);
+  if (type !== undefined) filter.push(['type', type]);
+  return filter;
+}
+
+function rangeOf({ from, limit, tail }: Options): [string, string][] {
+  if (from === undefined) {
+    if (limit !== undefined) throw usage('--limit goes with --from; the last ones are --tail');
+    const count = tail === undefined ? TAIL_DEFAULT : wholeNumber('--tail', tail, 1, PAGE_MAX);
+    return [['tail', String(count)]];
+  }
+  if (tail !== undefined) throw usage('give --from or --tail, not both');
+  const range: [string, string][] = [
+    ['from', String(wholeNumber('--from', from, 0, Number.MAX_SAFE_INTEGER))],
+  ];
+  if (limit !== undefined)
+    range.push(['limit', String(wholeNumber('--limit', limit, 1, PAGE_MAX))]);
+  return range;
+}
+
+const parse = (line: string): Fields => JSON.parse(line) as Fields;

@@ -1,0 +1,65 @@
+// Owns `serve`: reads the knobs, starts the system, and turns signals into its stop.
+
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { logSettings } from '../../actors/logger.ts';
+import { startSystem } from '../../actors/system.ts';
+import { flagOf, KNOB_NAMES, KNOBS, type KnobName, rangeOf } from '../knobs.ts';
+import { KnobError, readSettings, type Settings } from '../settings.ts';
+import { type Io, say, usage } from './command.ts';
+import { packageVersion } from './version.ts';
+
+export function define(command: Command, io: Io): void {
+  command.option('--config <file>', 'JSON object with knobs: {"lease_duration_ms": 30000}');
+  for (const name of KNOB_NAMES) {
+    const knob = KNOBS[name];
+    const shown = knob.default === undefined ? '' : ` (default ${knob.default})`;
+    const value = knob.kind === 'switch' ? '' : ' <value>';
+    command.option(`${flagOf(name)}${value}`, `${knob.help}; ${rangeOf(knob)}${shown}`);
+  }
+  command.addHelpText(
+    'after',
+    '\nEach knob is also an environment variable (LEASEHOLD_LEASE_DURATION_MS) and a key of the\n' +
+      'file; the flag counts before the variable, the variable before the file. The token is given\n' +
+      'by --token-file or LEASEHOLD_TOKEN.',
+  );
+  command.action(async (options: Options) => {
+    const status = await serve(settingsOf(options, io), io);
+    // Threads that were given up, not closed, would keep the process alive.
+    process.exit(status);
+  });
+}
+
+type Options = Partial<Record<KnobName | 'config', string | true>>;
+
+function settingsOf({ config, ...flags }: Options, { env }: Io): Settings {
+  const configFile = config === undefined ? env['LEASEHOLD_CONFIG'] : String(config);
+  try {
+    const readFile = (path: string): string => readFileSync(path, 'utf8');
+    return readSettings({ flags, env, configFile, readFile });
+  } catch (error) {
+    if (error instanceof KnobError) throw usage(`leasehold: ${error.message}`);
+    throw error;
+  }
+}
+
+async function serve(settings: Settings, { stderr }: Io): Promise<number> {
+  const system = startSystem({
+    settings,
+    version: packageVersion(),
+    logging: logSettings(settings.values.logLevel),
+    complain: (message) => say(stderr, `leasehold: ${message}`),
+  });
+  let asked = 0;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      asked += 1;
+      if (asked === 1) return system.stop();
+      // At once means at once: no exit hooks, which could wait for threads that write. Whatever
+      // was acknowledged is on the disk.
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    });
+  }
+  return system.over;
+}

@@ -1,0 +1,52 @@
+// Owns `stats`: counts at one moment, or again and again.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { type Io, say } from './command.ts';
+import { Server, type ServerOptions, successOf, withServer } from './http.ts';
+import { dateText } from './words.ts';
+
+interface Options extends ServerOptions {
+  readonly watch?: true;
+}
+type Fields = Readonly<Record<string, unknown>>;
+
+const WATCH_MS = 1_000;
+const CLEAR = '\u001b[H\u001b[2J';
+
+export function define(command: Command, io: Io): void {
+  withServer(command)
+    .option('--watch', 'every second, until interrupted')
+    .action((options: Options) => stats(options, io));
+}
+
+async function stats(options: Options, io: Io): Promise<void> {
+  const server = new Server(options, io);
+  try {
+    for (;;) {
+      const answer = await server.get('/v1/stats');
+      const body = successOf(answer, options);
+      if (options.watch === true && io.stdout.isTTY === true) io.stdout.write(CLEAR);
+      say(io.stdout, options.json === true ? answer.text : await table(body));
+      if (options.watch !== true) return;
+      await pause(WATCH_MS);
+    }
+  } finally {
+    server.close();
+  }
+}
+
+async function table(body: Fields): Promise<string> {
+  const { default: Table } = await import('cli-table3');
+  const out = new Table({ style: { head: [], border: [], compact: true } });
+  for (const [name, value] of Object.entries(body)) out.push(...rowsOf(name, value));
+  return out.toString();
+}
+
+function rowsOf(name: string, value: unknown): [string, string][] {
+  if (name === 'now') return [[name, `${dateText(value)} UTC`]];
+  if (typeof value !== 'object' || value === null) return [[words(name), String(value)]];
+  return Object.entries(value).map(([key, each]) => [`${words(name)} ${key}`, String(each)]);
+}
+
+const words = (name: string): string => name.replaceAll('_', ' ');
