@@ -61,6 +61,7 @@ export function applyChecked(state: State, record: LogRecord): void {
       break;
     case 'CoordinatorStarted':
       state.epoch = record.seq;
+      state.starts.push(record.seq);
       state.totals.starts += 1;
       break;
     case 'HistoryForgotten':

@@ -40,6 +40,8 @@ export class State {
   failedThrough = 0;
   /** Number of the newest CoordinatorStarted. */
   epoch = 0;
+  /** Numbers of all CoordinatorStarted, ascending: explain finds those within a history. */
+  readonly starts: number[] = [];
   readonly digestText: DigestText;
 
   constructor(digestText: DigestText) {

@@ -11,6 +11,8 @@ import { NONE } from './task-table.ts';
 /** A list looks at so many tasks at most: a page may be short and still say where to go on. */
 const SCANNED_MAX = 50_000;
 const AHEAD_MAX = 1_000;
+/** A crash loop can make thousands of starts; the newest are enough to explain a task. */
+const STARTS_MAX = 100;
 
 export function showTask(context: Context, request: TaskRequest, row: number): TaskShown {
   const { tasks } = context.state;
@@ -119,6 +121,11 @@ function matches({ state }: Context, request: TasksRequest, row: number): boolea
   return request.queue === undefined || state.queueOf(row).name === request.queue;
 }
 
+function startsAfter(starts: readonly number[], taskId: number): number[] {
+  const first = starts.findLastIndex((seq) => seq < taskId) + 1;
+  return starts.slice(Math.max(first, starts.length - STARTS_MAX));
+}
+
 /** @param queueLastAskedAt advisory: when a worker last asked for the task's queue. */
 export function standing(
   context: Context,
@@ -142,6 +149,7 @@ export function standing(
     queue: queue.name,
     now,
     lastRecord: tasks.last(row),
+    starts: startsAfter(state.starts, request.taskId),
     lastExtension: lease === undefined ? 0 : (state.leases.get(lease.leaseId)?.lastExtension ?? 0),
     eligibleAt: waiting ? tasks.eligibleAt(row) : undefined,
     leaseId: lease?.leaseId,

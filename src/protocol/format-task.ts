@@ -56,6 +56,7 @@ export function formatStanding(standing: Standing): string {
     now: standing.now,
     last_record: standing.lastRecord,
     last_extension: standing.lastExtension,
+    starts: standing.starts,
     eligible_at: standing.eligibleAt,
     lease_id: standing.leaseId === undefined ? undefined : formatLeaseId(standing.leaseId),
     lease_expiry: standing.leaseExpiry,

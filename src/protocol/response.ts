@@ -187,6 +187,8 @@ export interface Standing {
   readonly lastRecord: number;
   /** The running lease's newest extension, 0 when there is none. */
   readonly lastExtension: number;
+  /** CoordinatorStarted records after the task's creation, ascending, the newest 100. */
+  readonly starts: readonly number[];
   readonly eligibleAt?: number | undefined;
   readonly leaseId?: number | undefined;
   readonly leaseExpiry?: number | undefined;

@@ -167,6 +167,7 @@ export class Story {
         queue: (this.records[0] as TaskCreated).queue,
         now: NOON + second * 1_000,
         lastRecord: this.last,
+        starts: this.starts.map(({ record }) => record.seq),
         lastExtension: held?.lastExtension ?? 0,
         eligibleAt: waiting ? this.eligibleAt() : undefined,
         leaseId: held?.id,
