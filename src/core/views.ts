@@ -148,6 +148,7 @@ export function standing(
     state: tasks.state(row),
     queue: queue.name,
     now,
+    asOf: state.lastSeq,
     lastRecord: tasks.last(row),
     starts: startsAfter(state.starts, request.taskId),
     lastExtension: lease === undefined ? 0 : (state.leases.get(lease.leaseId)?.lastExtension ?? 0),

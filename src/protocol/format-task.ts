@@ -54,6 +54,7 @@ export function formatStanding(standing: Standing): string {
     state: standing.state,
     queue: standing.queue,
     now: standing.now,
+    as_of: standing.asOf,
     last_record: standing.lastRecord,
     last_extension: standing.lastExtension,
     starts: standing.starts,

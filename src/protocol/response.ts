@@ -183,6 +183,8 @@ export interface Standing {
   readonly state: TaskStateName;
   readonly queue: string;
   readonly now: number;
+  /** The newest record of all when this was looked up. */
+  readonly asOf: number;
   /** The newest record of the task that is not a LeaseExtended; its `prev` chain is the story. */
   readonly lastRecord: number;
   /** The running lease's newest extension, 0 when there is none. */

@@ -166,6 +166,7 @@ export class Story {
         state,
         queue: (this.records[0] as TaskCreated).queue,
         now: NOON + second * 1_000,
+        asOf: this.seq,
         lastRecord: this.last,
         starts: this.starts.map(({ record }) => record.seq),
         lastExtension: held?.lastExtension ?? 0,

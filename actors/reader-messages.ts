@@ -1,0 +1,32 @@
+// Owns the words between an ingress thread and the reader thread. Ids pair an answer with its
+// question; whoever asks in pages sets the pace, so neither side gathers more than a page.
+
+import type { LogQuery } from '../src/reader/log-query.ts';
+import type { StoryForm } from './reader-gate.ts';
+
+export type ToReader =
+  /** wait: an empty page is answered only when there is something to show, or it is cancelled. */
+  | { readonly kind: 'page'; readonly id: number; readonly query: LogQuery; readonly wait: boolean }
+  /** standing: the JSON of a Standing that the coordinator has answered. */
+  | {
+      readonly kind: 'explain';
+      readonly id: number;
+      readonly standing: string;
+      readonly form: StoryForm;
+    }
+  | { readonly kind: 'cancel'; readonly id: number };
+
+export interface PageAnswer {
+  readonly kind: 'page';
+  readonly id: number;
+  readonly body: Uint8Array;
+  readonly records: number;
+  readonly next: number;
+  readonly to: number;
+}
+
+export type FromReader =
+  | PageAnswer
+  | { readonly kind: 'text'; readonly id: number; readonly body: Uint8Array }
+  /** Of our own errors: a damaged record, a log that cannot be read. */
+  | { readonly kind: 'failed'; readonly id: number; readonly message: string };

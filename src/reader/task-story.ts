@@ -1,0 +1,43 @@
+// Owns the reading of what explain needs: the task's records, and the starts of the coordinator that
+// fall into its history. It bounds how much it reads; what was left out is said.
+
+import type { StartRead, TaskStory } from '../core/explain.ts';
+import type { LogRecord } from '../core/records.ts';
+import { LogCorrupt, type LogReader } from '../log/log.ts';
+import type { Standing } from '../protocol/response.ts';
+import { taskRecordsBackward } from './task-records.ts';
+
+const RECORDS_MAX = 20_000;
+
+/** @throws LogCorrupt when the log does not hold what the standing says. */
+export function readStory(log: Pick<LogReader, 'get'>, standing: Standing): TaskStory {
+  const get = (seq: number): LogRecord | undefined => log.get(seq);
+  const found: LogRecord[] = [];
+  let leftOut = 0;
+  const room = (): boolean => found.length < RECORDS_MAX;
+  for (const record of taskRecordsBackward(get, standing, room)) {
+    if (!room()) {
+      leftOut += 1;
+      break;
+    }
+    found.push(record);
+  }
+  const records = found.toSorted((a, b) => a.seq - b.seq);
+  if (records[0]?.seq !== standing.taskId) {
+    const created = get(standing.taskId);
+    if (created?.type !== 'TaskCreated') throw new LogCorrupt(standing.taskId, 'missing');
+    records.unshift(created);
+  }
+  return { records, starts: startsOf(get, standing.starts), standing, leftOut };
+}
+
+function startsOf(
+  get: (seq: number) => LogRecord | undefined,
+  starts: readonly number[],
+): StartRead[] {
+  return starts.flatMap((seq) => {
+    const record = get(seq);
+    if (record?.type !== 'CoordinatorStarted') return [];
+    return [{ record, lastAliveAt: get(seq - 1)?.at }];
+  });
+}

@@ -1,0 +1,44 @@
+// Owns a log in an array for tests of what reads: numbers may be missing where a test declares it.
+
+import type { LogRecord } from '../../src/core/records.ts';
+import type { DroppedSet, LogReader } from '../../src/log/log.ts';
+
+export class ArrayLog implements LogReader {
+  readonly records: (LogRecord | undefined)[] = [];
+  /** Calls of get, for tests of what a read costs. */
+  gets = 0;
+  reads = 0;
+
+  get lastNumber(): number {
+    return this.records.length;
+  }
+
+  readonly dropped: DroppedSet = {
+    has: (seq) => this.records[seq - 1] === undefined,
+    ranges: [],
+  };
+
+  add(record: LogRecord): void {
+    record.seq = this.records.length + 1;
+    this.records.push(record);
+  }
+
+  get(seq: number): LogRecord | undefined {
+    this.gets += 1;
+    return this.records[seq - 1];
+  }
+
+  *read(from: number, to = this.lastNumber): Generator<LogRecord> {
+    for (let seq = from; seq <= to; seq += 1) {
+      const record = this.records[seq - 1];
+      this.reads += 1;
+      if (record !== undefined) yield record;
+    }
+  }
+
+  bytes(): { total: number; forgotten: number } {
+    return { total: 0, forgotten: 0 };
+  }
+
+  async close(): Promise<void> {}
+}
