@@ -3,6 +3,7 @@
 
 import type { FastifyReply } from 'fastify';
 import { answerOf } from '../src/protocol/answer-frame.ts';
+import { openApi } from '../src/protocol/openapi.ts';
 import { isRefusal, readTaskId } from '../src/protocol/parse-fields.ts';
 import { formatRefusal } from '../src/protocol/problem.ts';
 import { type Unavailable, unavailable } from '../src/protocol/response.ts';
@@ -18,10 +19,12 @@ export interface ReadLink {
   readonly reader: () => ReaderGate;
   readonly progress: Progress;
   readonly shownConfig: Readonly<Record<string, unknown>>;
+  readonly version: string;
 }
 
-export function readRoutes({ reader, progress, shownConfig }: ReadLink): Route[] {
+export function readRoutes({ reader, progress, shownConfig, version }: ReadLink): Route[] {
   const config = Buffer.from(JSON.stringify(shownConfig));
+  const description = Buffer.from(JSON.stringify(openApi(version)));
   return [
     {
       method: 'GET',
@@ -45,20 +48,18 @@ export function readRoutes({ reader, progress, shownConfig }: ReadLink): Route[]
       },
     },
     { method: 'GET', url: '/metrics', handler: (_, reply) => void pass(reader().metrics(), reply) },
-    {
-      method: 'GET',
-      url: '/v1/config',
-      handler: (_, reply) => void reply.header('content-type', JSON_TYPE).send(config),
-    },
-    {
-      method: 'GET',
-      url: '/livez',
-      handler: (_, reply) =>
-        void reply.header('content-type', JSON_TYPE).send('{"status":"alive"}'),
-    },
+    constant('/v1/config', config),
+    constant('/openapi.json', description),
+    constant('/livez', Buffer.from('{"status":"alive"}')),
     { method: 'GET', url: '/readyz', handler: (_, reply) => showReadiness(progress, reply) },
   ];
 }
+
+const constant = (url: string, json: Buffer): Route => ({
+  method: 'GET',
+  url,
+  handler: (_, reply) => void reply.header('content-type', JSON_TYPE).send(json),
+});
 
 /** Routes that ask for no token and take any Host: who runs the process must always see these. */
 export const OPEN_ROUTES: ReadonlySet<string> = new Set(['/livez', '/readyz']);

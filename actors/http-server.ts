@@ -55,6 +55,7 @@ export class HttpServer {
       limits: config,
       batchMaxBytes: config.batchMaxBytes,
       shownConfig: config.shownConfig,
+      version: config.version,
       config,
     };
     const app = await createApp(link, listen.host, timeouts);

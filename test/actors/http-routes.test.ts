@@ -1,6 +1,8 @@
 // Shows which request each route makes of its input, and what it refuses before anybody is asked.
 
 import { expect } from 'chai';
+import { readRoutes } from '../../actors/http-reads.ts';
+import { coordinatorRoutes } from '../../actors/http-routes.ts';
 import { rejected, unavailable } from '../../src/protocol/response.ts';
 import { type Decide, type Stage, send, startServer } from './http-support.ts';
 
@@ -170,6 +172,26 @@ describe('HTTP routes', () => {
     expect(differ.json).to.include({ reason: 'malformed', field: 'request_id' });
     const query = await ask('POST', '/v1/queues/q/tasks?request_id=k2', 'p', key);
     expect(query.json).to.include({ reason: 'malformed', field: 'request_id' });
+  });
+
+  it('are those that /openapi.json lists, and no others', async () => {
+    const { json } = await ask('GET', '/openapi.json');
+    const listed: string[] = [];
+    for (const [path, methods] of Object.entries(json.paths as Record<string, object>)) {
+      const url = path
+        .replace('{task_id}', 'T4')
+        .replace('{lease_id}', 'L7')
+        .replace('{queue}', 'q');
+      const reply = await ask('PUT', url);
+      const allow = String(reply.headers['allow']).replace('GET, HEAD', 'GET').split(', ');
+      expect(Object.keys(methods).map((method) => method.toUpperCase())).to.have.members(allow);
+      listed.push(...allow.map((method) => `${method} ${path}`));
+    }
+    const routes = [
+      ...coordinatorRoutes({ gate: undefined, limits: {}, batchMaxBytes: 1 } as never),
+      ...readRoutes({ version: '', shownConfig: {} } as never),
+    ].map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`);
+    expect(routes).to.have.members(listed);
   });
 
   it('show the configuration', async () => {

@@ -1,0 +1,158 @@
+// Owns the OpenAPI 3.1 document, put together from the schemas that validate requests, the
+// descriptions of answers and the list of operations.
+
+import type { TSchema } from 'typebox';
+import { ANSWERS } from './answer-schemas.ts';
+import { OPERATIONS, type Operation } from './operations.ts';
+import { LeaseIdText, QueueName, SCHEMAS, TaskIdText } from './schemas.ts';
+
+type Json = Record<string, unknown>;
+
+const PATH_FIELDS: Readonly<Record<string, TSchema>> = {
+  task_id: TaskIdText,
+  lease_id: LeaseIdText,
+  queue: QueueName,
+};
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'malformed',
+  401: 'The token is missing or wrong.',
+  403: 'The request comes from a web page.',
+  404: 'unknown_task, unknown_lease',
+  409: 'CANCELLED, or REJECTED because of what happened before',
+  413: 'too_large',
+  422: 'request_id_conflict',
+  503: 'UNAVAILABLE: try again after Retry-After',
+};
+
+/** @param version of the product. */
+export function openApi(version: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const operation of OPERATIONS) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'leasehold',
+      version,
+      summary: 'A durable, lease-based task coordinator.',
+      description: 'Every request that changes something causes exactly one record, or a refusal.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: 'http://127.0.0.1:5327', description: 'The default address.' }],
+    tags: [
+      { name: 'tasks', description: 'What is to be done, and what became of it.' },
+      { name: 'leases', description: "A worker's side: take, hold, report." },
+      { name: 'log', description: 'What happened, record by record.' },
+      { name: 'service', description: 'The coordinator itself.' },
+    ],
+    security: [{ bearer: [] }, {}],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'When the server has a token.' },
+      },
+      schemas: ANSWERS,
+    },
+  };
+}
+
+function describe(operation: Operation): Json {
+  const { id, tag, summary, form, method, rawBody, open, path } = operation;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+  const fields = form === undefined ? undefined : without(SCHEMAS[form], inPath);
+  const inQuery = fields !== undefined && (method === 'get' || rawBody === true);
+  const parameters = [
+    ...inPath.map((name) => parameter('path', name, PATH_FIELDS[name] ?? {}, true)),
+    ...(inQuery ? queryOf(fields) : []),
+    ...(id === 'lease' ? [parameter('query', 'encoding', encoding(), false)] : []),
+    ...(id === 'submit' || rawBody ? [idempotencyKey()] : []),
+  ];
+  const body = rawBody
+    ? bodyOf('application/octet-stream', {})
+    : bodyOf('application/json', fields);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(open ? { security: [] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(method === 'post' ? { requestBody: body } : {}),
+    responses: responsesOf(operation),
+  };
+}
+
+function responsesOf({ answers, refusals, open }: Operation): Json {
+  const responses: Json = {};
+  for (const [status, answer] of Object.entries(answers)) {
+    responses[status] = { description: describeSuccess(status), content: contentOf(answer) };
+  }
+  for (const status of open ? refusals : [...refusals, 401, 403]) {
+    const schema = { $ref: '#/components/schemas/Problem' };
+    responses[status] = {
+      description: REFUSALS[status],
+      ...(status === 503 ? { headers: { 'retry-after': retryAfter() } } : {}),
+      content: { 'application/problem+json': { schema } },
+    };
+  }
+  return responses;
+}
+
+const describeSuccess = (status: string): string => (status === '201' ? 'Made.' : 'Answered.');
+const retryAfter = (): Json => ({ description: 'In seconds.', schema: { type: 'integer' } });
+const encoding = (): Json => ({ ...SCHEMAS.lease.properties.encoding });
+
+function contentOf(answer: Operation['answers'][number]): Json {
+  const text = { schema: { type: 'string' } };
+  switch (answer) {
+    case 'text':
+      return { 'text/plain': text };
+    case 'ndjson':
+      return { 'application/x-ndjson': text };
+    case 'story': {
+      const facts = { schema: { $ref: '#/components/schemas/Facts' } };
+      return { 'application/json': facts, 'text/plain': text, 'image/svg+xml': text };
+    }
+    default:
+      return { 'application/json': { schema: { $ref: `#/components/schemas/${answer}` } } };
+  }
+}
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required?: readonly string[] | undefined;
+}
+
+/** The fields of a form that the path does not give. */
+function without(schema: ObjectSchema, names: readonly string[]): ObjectSchema {
+  const rest = Object.entries(schema.properties).filter(([name]) => !names.includes(name));
+  const required = (schema.required ?? []).filter((name) => !names.includes(name));
+  const { required: _, ...others } = schema;
+  const properties = Object.fromEntries(rest);
+  return { ...others, properties, ...(required.length > 0 ? { required } : {}) };
+}
+
+const queryOf = ({ properties, required = [] }: ObjectSchema): Json[] =>
+  Object.entries(properties).map(([name, schema]) =>
+    parameter('query', name, schema, required.includes(name)),
+  );
+
+const parameter = (where: string, name: string, schema: object, required: boolean): Json => ({
+  name,
+  in: where,
+  required,
+  schema,
+});
+
+const idempotencyKey = (): Json => ({
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same as request_id.',
+  schema: { type: 'string', maxLength: 256 },
+});
+
+const bodyOf = (type: string, schema: object = {}): Json => ({
+  required: ((schema as ObjectSchema).required ?? []).length > 0,
+  content: { [type]: { schema } },
+});
