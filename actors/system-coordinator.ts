@@ -7,8 +7,8 @@ import {
   type TransferListItem,
   Worker,
 } from 'node:worker_threads';
-import { createMailbox, type Mailbox, type MailboxEnd } from '../src/mailbox/mailbox.ts';
 import type { MailboxLimits } from '../src/mailbox/gauge.ts';
+import { createMailbox, type Mailbox, type MailboxEnd } from '../src/mailbox/mailbox.ts';
 import type {
   CoordinatorData,
   CoordinatorFatal,

@@ -140,7 +140,7 @@ export class Crew {
 
   /** Starts anew after a pause that doubles with every death of that actor. */
   #whenDead(actor: Actor<ActorControl>, again: () => Promise<void>): void {
-    void actor.over.then((error) => {
+    const mend = (error: Error | undefined): void => {
       if (this.#stopping) return;
       const deaths = (this.#deaths.get(actor.name) ?? 0) + 1;
       this.#deaths.set(actor.name, deaths);
@@ -150,7 +150,8 @@ export class Crew {
       setTimeout(() => {
         if (!this.#stopping) again().catch((thrown) => this.#lost(actor, thrown));
       }, pauseMs);
-    });
+    };
+    actor.over.then(mend, mend);
   }
 
   #join(actor: Actor<ProducerControl>, connect: Connect, exempt: boolean): void {
@@ -171,7 +172,7 @@ export class Crew {
     );
   }
 
-  /** A call to an actor that is just dying fails; what it was to do is done again at its restart. */
+  /** A call to an actor that is just dying fails: what it was to do is done at its restart. */
   #attempt<A extends Actor<ActorControl>>(actor: A, act: (actor: A) => Promise<unknown>): void {
     new Promise((resolve) => resolve(act(actor))).catch((thrown) => this.#lost(actor, thrown));
   }

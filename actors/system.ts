@@ -84,10 +84,12 @@ class System {
     const late = setTimeout(() => {
       this.#finish(this.#refuse(`not stopped after ${STOP_MAX_MS} ms`));
     }, STOP_MAX_MS);
-    this.#wind()
+    void this.#wind()
       .catch((error: Error) => this.#refuse(error.message))
-      .then((status) => this.#finish(status))
-      .finally(() => clearTimeout(late));
+      .then((status) => {
+        clearTimeout(late);
+        this.#finish(status);
+      });
   }
 
   /** Ingresses first stop taking, the coordinator answers and closes, they write out and close. */

@@ -96,7 +96,7 @@ export const KNOBS: Readonly<Record<KnobName, Knob>> = {
     min: 1,
     max: DURATION_MAX_MS,
     unit: 'ms',
-    help: 'what workers are told to keep; default a third of the lease duration, at most half of it',
+    help: 'what workers are told; default a third of the lease duration, at most half of it',
   },
   executionWindowMs: duration(1, 3_600_000, 'hard cap of ownership for each attempt'),
   maxRetries: whole(0, COUNT_MAX, 3, 'further attempts after a failed one'),

@@ -11,7 +11,8 @@ export function define(command: Command, io: Io): void {
     .argument('<lease>', 'the lease, as lease printed it')
     .action((lease: string, options: ServerOptions) =>
       report('heartbeat', lease, {}, options, io, (answer, taskId) => {
-        const left = `until ${clockText(answer['lease_expiry'])} (${durationText(answer['lease_ms'])})`;
+        const { lease_expiry, lease_ms } = answer;
+        const left = `until ${clockText(lease_expiry)} (${durationText(lease_ms)})`;
         const cap = answer['at_cap'] === true ? ', at the end of its execution window' : '';
         return `OK ${lease} ${taskId} ${left}${cap}, ${recordText(answer)}`;
       }),

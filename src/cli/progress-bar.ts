@@ -11,7 +11,7 @@ const NONE: Progress = { advance: () => {}, stop: () => {} };
 
 /** @param total bytes to come; undefined: not known, then tasks are only counted. */
 export async function openProgress({ stderr }: Io, total: number | undefined): Promise<Progress> {
-  if (stderr.isTTY !== true) return NONE;
+  if (!stderr.isTTY) return NONE;
   const { SingleBar, Presets } = (await import('cli-progress')).default;
   const measured = total !== undefined && total > 0;
   const format = measured

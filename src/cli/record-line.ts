@@ -37,7 +37,7 @@ function factsOf(record: Fields): string {
     case 'CoordinatorStarted':
       return ` epoch ${record['epoch']}`;
     case 'HistoryForgotten':
-      return ` COMPLETED through ${record['completed_through']}, others through ${record['failed_through']}`;
+      return forgottenFacts(record);
     default:
       return '';
   }
@@ -49,6 +49,9 @@ function createdFacts({ request_id, not_before, origin_task_id }: Fields): strin
   const origin = origin_task_id === undefined ? '' : `, redriven from ${origin_task_id}`;
   return `${named}${later}${origin}`;
 }
+
+const forgottenFacts = ({ completed_through, failed_through }: Fields): string =>
+  ` COMPLETED through ${completed_through}, others through ${failed_through}`;
 
 function failedFacts(record: Fields): string {
   const { lease_id, kind, retry_at, failure_reason } = record;

@@ -19,9 +19,9 @@ export function define(command: Command, io: Io): void {
   }
   command.addHelpText(
     'after',
-    '\nEach knob is also an environment variable (LEASEHOLD_LEASE_DURATION_MS) and a key of the\n' +
-      'file; the flag counts before the variable, the variable before the file. The token is given\n' +
-      'by --token-file or LEASEHOLD_TOKEN.',
+    '\nEach knob is also an environment variable (LEASEHOLD_LEASE_DURATION_MS) and a key of\n' +
+      'the file; the flag counts before the variable, the variable before the file. The token\n' +
+      'is given by --token-file or LEASEHOLD_TOKEN.',
   );
   command.action(async (options: Options) => {
     const status = await serve(settingsOf(options, io), io);

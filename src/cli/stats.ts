@@ -26,7 +26,7 @@ async function stats(options: Options, io: Io): Promise<void> {
     for (;;) {
       const answer = await server.get('/v1/stats');
       const body = successOf(answer, options);
-      if (options.watch === true && io.stdout.isTTY === true) io.stdout.write(CLEAR);
+      if (options.watch === true && io.stdout.isTTY) io.stdout.write(CLEAR);
       say(io.stdout, options.json === true ? answer.text : await table(body));
       if (options.watch !== true) return;
       await pause(WATCH_MS);

@@ -31,4 +31,5 @@ function fieldText(name: string, value: unknown): string {
 }
 
 const leaseLine = (lease: Fields): string =>
-  `${lease['lease_id']} of ${safeText(lease['worker_id'])}, until ${dateText(lease['lease_expiry'])}`;
+  `${lease['lease_id']} of ${safeText(lease['worker_id'])},` +
+  ` until ${dateText(lease['lease_expiry'])}`;

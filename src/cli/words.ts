@@ -23,9 +23,10 @@ export function durationText(given: unknown): string {
 }
 
 /** What is not printable must not steer the terminal that it is shown on. */
-export const safeText = (value: unknown): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the point.
-  String(value).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\u00b7');
+export const safeText = (value: unknown): string => String(value).replace(CONTROL, '\u00b7');
+
+/** Control characters but tab and line feed. */
+const CONTROL = /(?![\t\n])\p{Cc}/gu;
 
 export const recordText = ({ record }: Fields): string =>
   typeof record === 'number' ? `record ${record}` : 'no record';
