@@ -1,6 +1,7 @@
 // Owns the actors around the coordinator: the ingresses, the reader and the timer. It starts them,
 // gives them their connections, and starts anew what dies. The coordinator is not its concern.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 import type {
@@ -108,19 +109,27 @@ export class Crew {
     const actor = this.#pool.start<IngressControl>(spec);
     this.#ingresses.set(spec.name, actor);
     this.#introduce(actor);
-    this.#whenDead(actor, async () => {
+    void this.#mend(actor, async () => {
       const next = this.#startIngress(spec);
       if (this.#connect !== undefined) this.#join(next, this.#connect, false);
-      // The port of the dead one may be held for a moment still.
-      const result = await next.control.call((remote) => remote.start());
-      if (!result.ok) this.#logger.error({ ...result }, `the ${spec.name} ingress cannot listen`);
+      await this.#listenAgain(next);
     });
     return actor;
   }
 
+  /** The port of the dead one may be held for a moment still, or be taken by another program. */
+  async #listenAgain(ingress: Actor<IngressControl>): Promise<void> {
+    for (;;) {
+      const result = await ingress.control.call((remote) => remote.start());
+      if (result.ok || this.#stopping) return;
+      this.#logger.error({ ...result }, `the ${ingress.name} ingress cannot listen`);
+      await pause(RESTART_MAX_MS);
+    }
+  }
+
   #startReader(): Actor<ReaderControl> {
     const reader = this.#pool.start<ReaderControl>(this.#plan.reader);
-    this.#whenDead(reader, async () => {
+    void this.#mend(reader, async () => {
       this.#reader = this.#startReader();
       for (const ingress of this.#ingresses.values()) this.#introduce(ingress);
       if (this.#readable) await this.#reader.control.call((remote) => remote.start());
@@ -130,7 +139,7 @@ export class Crew {
 
   #startTimer(): Actor<ProducerControl> {
     const timer = this.#pool.start<ProducerControl>(this.#plan.timer);
-    this.#whenDead(timer, async () => {
+    void this.#mend(timer, async () => {
       this.#timer = this.#startTimer();
       if (this.#connect !== undefined) this.#join(this.#timer, this.#connect, true);
       await this.#timer.control.call((remote) => remote.start());
@@ -139,19 +148,21 @@ export class Crew {
   }
 
   /** Starts anew after a pause that doubles with every death of that actor. */
-  #whenDead(actor: Actor<ActorControl>, again: () => Promise<void>): void {
-    const mend = (error: Error | undefined): void => {
-      if (this.#stopping) return;
-      const deaths = (this.#deaths.get(actor.name) ?? 0) + 1;
-      this.#deaths.set(actor.name, deaths);
-      const pauseMs = Math.min(RESTART_MIN_MS * 2 ** (deaths - 1), RESTART_MAX_MS);
-      const why = error?.message ?? 'it ended without being asked to';
-      this.#logger.error({ deaths, pause_ms: pauseMs, why }, `the ${actor.name} actor died`);
-      setTimeout(() => {
-        if (!this.#stopping) again().catch((thrown) => this.#lost(actor, thrown));
-      }, pauseMs);
-    };
-    actor.over.then(mend, mend);
+  async #mend(actor: Actor<ActorControl>, again: () => Promise<void>): Promise<void> {
+    const error = await actor.over;
+    if (this.#stopping) return;
+    const deaths = (this.#deaths.get(actor.name) ?? 0) + 1;
+    this.#deaths.set(actor.name, deaths);
+    const pauseMs = Math.min(RESTART_MIN_MS * 2 ** (deaths - 1), RESTART_MAX_MS);
+    const why = error?.message ?? 'it ended without being asked to';
+    this.#logger.error({ deaths, pause_ms: pauseMs, why }, `the ${actor.name} actor died`);
+    await pause(pauseMs);
+    if (this.#stopping) return;
+    try {
+      await again();
+    } catch (thrown) {
+      this.#lost(actor, thrown);
+    }
   }
 
   #join(actor: Actor<ProducerControl>, connect: Connect, exempt: boolean): void {

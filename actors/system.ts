@@ -81,15 +81,14 @@ class System {
     this.#stopping = true;
     this.#progress.stopping();
     this.#logger.info('stopping');
-    const late = setTimeout(() => {
+    // Not cleared: the process ends before, or because of it.
+    setTimeout(() => {
       this.#finish(this.#refuse(`not stopped after ${STOP_MAX_MS} ms`));
-    }, STOP_MAX_MS);
-    void this.#wind()
-      .catch((error: Error) => this.#refuse(error.message))
-      .then((status) => {
-        clearTimeout(late);
-        this.#finish(status);
-      });
+    }, STOP_MAX_MS).unref();
+    void this.#wind().then(
+      (status) => this.#finish(status),
+      (error: Error) => this.#finish(this.#refuse(error.message)),
+    );
   }
 
   /** Ingresses first stop taking, the coordinator answers and closes, they write out and close. */
