@@ -15,8 +15,7 @@ import type { Progress } from './progress.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from './reader-gate.ts';
 
 export interface ReadLink {
-  /** The reader may be started anew: asked for each time. */
-  readonly reader: () => ReaderGate;
+  readonly reader: ReaderGate;
   readonly progress: Progress;
   readonly shownConfig: Readonly<Record<string, unknown>>;
   readonly version: string;
@@ -34,7 +33,7 @@ export function readRoutes({ reader, progress, shownConfig, version }: ReadLink)
         const fault = malformed('explain', fields);
         const taskId = fault ?? readTaskId((request.params as { task_id: string }).task_id);
         if (isRefusal(taskId)) return sendRefusal(reply, taskId);
-        void pass(reader().explain(taskId, formOf(request.headers.accept)), reply);
+        void pass(reader.explain(taskId, formOf(request.headers.accept)), reply);
       },
     },
     {
@@ -44,10 +43,10 @@ export function readRoutes({ reader, progress, shownConfig, version }: ReadLink)
         const fields = readQuery('log', request.query);
         const fault = malformed('log', fields);
         if (fault !== undefined) return sendRefusal(reply, fault);
-        void pass(reader().log(fields), reply);
+        void pass(reader.log(fields), reply);
       },
     },
-    { method: 'GET', url: '/metrics', handler: (_, reply) => void pass(reader().metrics(), reply) },
+    { method: 'GET', url: '/metrics', handler: (_, reply) => void pass(reader.metrics(), reply) },
     constant('/v1/config', config),
     constant('/openapi.json', description),
     constant('/livez', Buffer.from('{"status":"alive"}')),

@@ -10,7 +10,7 @@ import { Gate } from './gate.ts';
 import { createApp, type HttpTimeouts } from './http-app.ts';
 import type { IngressConfig, ListenAddress } from './ingress-data.ts';
 import { Progress } from './progress.ts';
-import { noReader, type ReaderGate, readerOver } from './reader-gate.ts';
+import { ReaderLink } from './reader-link.ts';
 
 /** Requests without an answer at a time over all connections, parked ones included. */
 const OPEN_MAX = 32_768;
@@ -28,14 +28,15 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #progress: Progress;
   readonly #gate: Gate;
+  readonly #reader: ReaderLink;
   readonly #sockets = new Set<Socket>();
-  #reader: ReaderGate = noReader;
   #app: FastifyInstance | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#progress = new Progress(options.progress);
     this.#gate = new Gate(this.#progress, OPEN_MAX);
+    this.#reader = new ReaderLink(this.#gate);
   }
 
   connect(end: MailboxEnd): void {
@@ -43,14 +44,14 @@ export class HttpServer {
   }
 
   connectReader(port: MessagePort): void {
-    this.#reader = readerOver(port);
+    this.#reader.connect(port);
   }
 
   async start(): Promise<StartResult> {
     const { config, listen, timeouts } = this.#options;
     const link = {
       gate: this.#gate,
-      reader: () => this.#reader,
+      reader: this.#reader,
       progress: this.#progress,
       limits: config,
       batchMaxBytes: config.batchMaxBytes,
@@ -83,6 +84,7 @@ export class HttpServer {
   async stop(): Promise<void> {
     this.quiesce();
     this.#gate.close();
+    this.#reader.close();
     // What the closing gate answered is written at the end of this turn.
     await new Promise((resolve) => setImmediate(resolve));
     for (const socket of this.#sockets) socket.destroySoon();
