@@ -21,6 +21,14 @@ const CODE = new Map<RecordType, number>(RECORD_TYPES.map((type, i) => [type, i 
 const writer = new ByteWriter(4096);
 const reader = new ByteReader();
 
+/** The checksum with which stored bytes begin, whether it is right or not. */
+export const checksumOf = (b: Uint8Array): number =>
+  ((b[0] as number) |
+    ((b[1] as number) << 8) |
+    ((b[2] as number) << 16) |
+    ((b[3] as number) << 24)) >>>
+  0;
+
 /**
  * @returns the record's bytes, in memory of their own.
  * @throws RangeError when a field cannot be stored: a number that is not before it in the log, say.

@@ -4,6 +4,7 @@
 
 import {
   type CoordinatorStarted,
+  FORMAT_VERSION,
   type HistoryForgotten,
   type LeaseExpired,
   type LeaseExtended,
@@ -19,6 +20,7 @@ import {
   type TaskFailed,
 } from '../core/records.ts';
 import type { ByteReader } from '../protocol/bytes.ts';
+import { LogError } from './log.ts';
 import * as flag from './record-flags.ts';
 
 type ReadFields<T extends LogRecord> = (
@@ -48,6 +50,7 @@ const KNOWN_FLAGS: Partial<Record<RecordType, number>> = {
   TaskCompleted: flag.EXTENDED | flag.RESULT,
   TaskFailed: flag.EXTENDED | flag.RETRY_AT,
   TaskDead: flag.EXTENDED,
+  CoordinatorStarted: 0xffff, // Whatever follows: its version is told before anything else.
 };
 const FIELDS_BY_CODE = RECORD_TYPES.map((type) => FIELDS[type] as ReadFields<LogRecord>);
 const FLAGS_BY_CODE = RECORD_TYPES.map((type) => KNOWN_FLAGS[type] ?? 0);
@@ -217,6 +220,7 @@ function readDead(
 
 function readStarted(input: ByteReader, seq: number, at: number, prev: number): CoordinatorStarted {
   const formatVersion = input.varint();
+  if (formatVersion > FORMAT_VERSION) throw newer(seq, formatVersion);
   const startedAt = readTime(input, at);
   return { type: 'CoordinatorStarted', seq, at, prev, formatVersion, startedAt };
 }
@@ -232,6 +236,13 @@ function readForgotten(input: ByteReader, seq: number, at: number, prev: number)
   const totals = { leaseExpirations, duplicateExecutions, lateReports, retries, starts };
   return { type: 'HistoryForgotten', seq, at, prev, completedThrough, failedThrough, totals };
 }
+
+const newer = (seq: number, version: number): LogError =>
+  new LogError(
+    'LOG_FORMAT_NEWER',
+    `record ${seq} begins format version ${version} of the log; this program reads up to version ` +
+      `${FORMAT_VERSION}: use the newer program that wrote it`,
+  );
 
 const readEarlier = (input: ByteReader, seq: number): number => earlier(seq, input.varint());
 

@@ -1,0 +1,53 @@
+// Owns the set of numbers whose absence is declared, as sorted disjoint ranges. It does not know
+// why they are absent: forgotten history, or numbers that a restored log skipped.
+
+import type { DroppedSet } from './log.ts';
+
+type Range = [from: number, to: number];
+
+export class DroppedRanges implements DroppedSet {
+  private readonly sorted: Range[] = [];
+
+  get ranges(): readonly (readonly [from: number, to: number])[] {
+    return this.sorted;
+  }
+
+  has(seq: number): boolean {
+    return this.endOfRange(seq) !== 0;
+  }
+
+  /** @returns the last number of the range that holds this number, 0 when none does. */
+  endOfRange(seq: number): number {
+    const range = this.sorted[this.firstEndingAtOrAfter(seq)];
+    return range !== undefined && range[0] <= seq ? range[1] : 0;
+  }
+
+  /** Adds from..to; ranges that touch or overlap become one. */
+  add(from: number, to: number): void {
+    const at = this.firstEndingAtOrAfter(from - 1);
+    const merged: Range = [from, to];
+    let after = at;
+    for (; after < this.sorted.length; after++) {
+      const range = this.sorted[after] as Range;
+      if (range[0] > to + 1) break;
+      merged[0] = Math.min(merged[0], range[0]);
+      merged[1] = Math.max(merged[1], range[1]);
+    }
+    this.sorted.splice(at, after - at, merged);
+  }
+
+  clear(): void {
+    this.sorted.length = 0;
+  }
+
+  private firstEndingAtOrAfter(seq: number): number {
+    let low = 0;
+    let high = this.sorted.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.sorted[middle] as Range)[1] < seq) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

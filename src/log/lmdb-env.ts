@@ -1,0 +1,231 @@
+// Owns one LMDB environment: how it is opened, read, written and left. Everything that LMDB does
+// otherwise than one would expect is dealt with in this file and explained where it is dealt with.
+//
+// The recipe: two flushes a commit (overlappingSync off, else an error of the second is lost), all
+// writes of a group in one turn of the event loop and under one condition, every result looked at.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import type { LogRecord } from '../core/records.ts';
+import { checksumOf, decodeRecord } from './codec.ts';
+import { checkEnvironment } from './lmdb-check.ts';
+import { LogError } from './log.ts';
+
+export type Entry = readonly [key: number, bytes: Uint8Array];
+export type Written = 'written' | 'refused' | 'failed' | 'stalled';
+
+/** What reading in a row gives at each key: a record, or the error that its bytes deserve. */
+export type Scanned = LogRecord | Error;
+
+// Refused by LMDB itself unless the key is the greatest. Never add noOverwrite: inside a conditional
+// block lmdb takes that flag for a new condition, and a refused group's later records pass.
+const APPEND = { append: true } as const;
+const MAP_BYTES = 256 * 1024 * 1024; // Address space, not memory; LMDB maps more when it must.
+
+/** Decodes in place: LMDB's buffer is overwritten by the next read, so nothing may keep it. */
+class RowDecoder {
+  /** The number that the next entry must have: its checksum covers it. */
+  expected = 0;
+  /** Of the entry decoded last: its checksum as stored, and its size. */
+  sum = 0;
+  size = 0;
+
+  encode(bytes: Uint8Array): Uint8Array {
+    return bytes;
+  }
+
+  decode(bytes: Buffer, size: number): Scanned {
+    try {
+      const record = decodeRecord(this.expected, bytes, size);
+      this.sum = checksumOf(bytes);
+      this.size = size;
+      return record;
+    } catch (error) {
+      // Told later: only the reading loop knows the key that these bytes really stand under.
+      return error as Error;
+    }
+  }
+}
+
+export class Environment {
+  readonly directory: string;
+  readonly access: 'read' | 'write';
+  readonly decoder = new RowDecoder();
+  private readonly db: RootDatabase<Scanned | Uint8Array, number>;
+  /** The newest write, settled or not: closing before it is settled would block the thread. */
+  private writing: Promise<unknown> = Promise.resolve();
+  private settled = true;
+
+  /** @throws LogError, LogCorrupt when the files cannot be mapped safely. */
+  constructor(directory: string, access: 'read' | 'write') {
+    this.directory = directory;
+    this.access = access;
+    checkEnvironment(directory);
+    this.db = openDatabase(directory, this.decoder, access === 'read');
+  }
+
+  /** Makes an environment with these entries in an empty directory and leaves it. */
+  static async create(directory: string, entries: Iterable<Entry>): Promise<void> {
+    const db = openDatabase(directory, new RowDecoder(), false);
+    try {
+      let group: Entry[] = [];
+      for (const entry of entries) {
+        group.push(entry);
+        if (group.length < 1_000) continue;
+        await putAll(db, group);
+        group = [];
+      }
+      await putAll(db, group);
+    } finally {
+      await db.close();
+    }
+  }
+
+  /** The greatest key, at least 0 in an environment of ours; -1 when it is empty. */
+  get lastKey(): number {
+    this.refresh();
+    for (const key of this.db.getKeys({ reverse: true, limit: 1 })) return key;
+    return -1;
+  }
+
+  /** The bytes at a key, `length` of them: valid until the next read of any environment. */
+  peek(key: number): Uint8Array | undefined {
+    return this.db.getBinaryFast(key);
+  }
+
+  /** Lets later reads see what was committed meanwhile. */
+  refresh(): void {
+    this.db.resetReadTxn();
+  }
+
+  /** Entries from..to (inclusive) in order; set decoder.expected before each step. */
+  rows(from: number, to: number): Iterable<{ key: number; value: Scanned }> {
+    return this.db.getRange({ start: from, end: to + 1 }) as Iterable<{
+      key: number;
+      value: Scanned;
+    }>;
+  }
+
+  /** The same with undecoded bytes, each a copy. */
+  *rawRows(from: number, to: number): Iterable<Entry> {
+    for (const key of this.db.getKeys({ start: from, end: to + 1 })) {
+      const bytes = this.peek(key) as Uint8Array;
+      yield [key, Uint8Array.prototype.slice.call(bytes, 0, bytes.length)];
+    }
+  }
+
+  /**
+   * One atomic commit of these entries, in ascending order and all after everything that is there,
+   * on the condition, inside the transaction, that the number `free` is not taken.
+   * @param replaced overwritten under the same condition.
+   */
+  async commit(
+    free: number,
+    entries: readonly Entry[],
+    stallMs: number,
+    replaced: readonly Entry[] = [],
+  ): Promise<Written> {
+    const puts: PromiseLike<boolean>[] = [];
+    const condition = this.db.ifNoExists(free, () => {
+      for (const [key, bytes] of replaced) puts.push(this.db.put(key, bytes));
+      for (const [key, bytes] of entries) {
+        puts.push((this.db as unknown as WithOptions).put(key, bytes, APPEND));
+      }
+    });
+    this.settled = false;
+    const writing = Promise.allSettled([condition, ...puts]).then((results) => {
+      this.settled = true;
+      return outcome(results);
+    });
+    this.writing = writing;
+    return within(writing, stallMs, 'stalled');
+  }
+
+  /**
+   * Leaves the environment. A write that never settles holds LMDB's own lock, and closing would
+   * wait for it on this thread for ever; such an environment can only be left with the process.
+   * @throws LogError LOG_IO then.
+   */
+  async close(stallMs: number): Promise<void> {
+    if (!this.settled) await within(this.writing, stallMs, undefined);
+    if (!this.settled) {
+      throw new LogError(
+        'LOG_IO',
+        `the device does not answer: a write to ${this.directory} hangs`,
+      );
+    }
+    await within(this.db.close(), stallMs, undefined);
+  }
+
+  /** Leaves one that nothing is being written to. */
+  leave(): void {
+    void this.db.close();
+  }
+}
+
+interface WithOptions {
+  put(key: number, value: Uint8Array, options: typeof APPEND): Promise<boolean>;
+}
+
+export const dataFile = (directory: string): string => path.join(directory, 'data.mdb');
+export const fileBytes = (directory: string): number => fs.statSync(dataFile(directory)).size;
+
+function openDatabase(
+  directory: string,
+  encoder: RowDecoder,
+  readOnly: boolean,
+): RootDatabase<Scanned | Uint8Array, number> {
+  const options = {
+    path: directory,
+    noSubdir: false, // Else a dot in the path would make LMDB take it for a file.
+    readOnly,
+    overlappingSync: false,
+    mapSize: MAP_BYTES,
+    permissionsMode: 0o600,
+    encoder,
+  };
+  return open<Scanned | Uint8Array, number>(options);
+}
+
+async function putAll(
+  db: RootDatabase<Scanned | Uint8Array, number>,
+  entries: readonly Entry[],
+): Promise<void> {
+  const puts = entries.map(([key, bytes]) =>
+    (db as unknown as WithOptions).put(key, bytes, APPEND),
+  );
+  const result = outcome(await Promise.allSettled(puts));
+  if (result !== 'written')
+    throw new LogError('LOG_IO', `could not write a new segment (${result})`);
+}
+
+/** The first result is the condition's. */
+function outcome(results: readonly PromiseSettledResult<boolean>[]): Written {
+  for (const result of results) {
+    if (result.status === 'fulfilled') continue;
+    // LMDB hands out a second promise that it also rejects; unhandled, it would end the process.
+    const { commitError } = result.reason as { commitError?: Promise<unknown> };
+    commitError?.catch(() => {});
+  }
+  if (results.some((result) => result.status === 'rejected')) return 'failed';
+  return results.every((result) => result.status === 'fulfilled' && result.value)
+    ? 'written'
+    : 'refused';
+}
+
+function within<T, U>(promise: Promise<T>, ms: number, otherwise: U): Promise<T | U> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(otherwise), ms);
+    promise.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: Error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
+}

@@ -1,0 +1,142 @@
+// Owns the log on the device as the rest of the program sees it: opened under a lock, kept to the
+// promise of log.ts, reopened after a failure. The directory is DATA-DIR/log, a chain of segments
+// (segments.ts, lmdb-writer.ts); how LMDB itself has to be handled is in lmdb-env.ts.
+
+import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
+import { AppendLine, assertContiguous } from './append-line.ts';
+import { createSegment, LmdbWriter } from './lmdb-writer.ts';
+import { type DirectoryLock, lockDirectory } from './lock.ts';
+import {
+  type AppendResult,
+  type DroppedSet,
+  type Log,
+  type LogBytes,
+  LogCorrupt,
+  LogError,
+} from './log.ts';
+import { listSegments, prepareDirectory, removeLeftovers } from './segment-files.ts';
+import { Segments } from './segments.ts';
+
+export interface LmdbLogOptions {
+  readonly dataDir: string;
+  /** A segment that is over this is sealed before the next group. Default 64 MiB. */
+  readonly segmentBytes?: number;
+  /** A commit that takes longer has failed. Default 10 s. */
+  readonly stallMs?: number;
+  /** False only where a test wants two writers that do not see each other. */
+  readonly lock?: boolean;
+}
+
+const SEGMENT_BYTES = 64 * 1024 * 1024;
+const STALL_MS = 10_000;
+
+interface Place {
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly created: boolean;
+  readonly lock: DirectoryLock | undefined;
+}
+
+/**
+ * Locks the directory, makes it and a first segment where there is none, and looks at the chain of
+ * segments. Nothing of an existing log is changed before `start`.
+ * @throws LogError LOG_LOCKED, LOG_DIRECTORY, LOG_IO; LogCorrupt.
+ */
+export async function openLmdbLog(options: LmdbLogOptions): Promise<LmdbLog> {
+  const { dataDir, logDir } = await prepareDirectory(options.dataDir);
+  const lock = options.lock === false ? undefined : await lockDirectory(dataDir);
+  try {
+    const created = listSegments(logDir).length === 0;
+    if (created) await createSegment(logDir, 1);
+    return new LmdbLog({ dataDir, logDir, created, lock }, options);
+  } catch (error) {
+    await lock?.release();
+    if (error instanceof LogError || error instanceof LogCorrupt) throw error;
+    throw new LogError('LOG_IO', `cannot open the log in ${dataDir}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+export class LmdbLog implements Log {
+  readonly dataDir: string;
+  /** Whether this opening made the log. */
+  readonly created: boolean;
+  private readonly place: Place;
+  private readonly options: LmdbLogOptions;
+  private readonly stallMs: number;
+  private readonly line = new AppendLine();
+  private segments: Segments;
+  private writer: LmdbWriter;
+
+  constructor(place: Place, options: LmdbLogOptions) {
+    this.place = place;
+    this.options = options;
+    this.dataDir = place.dataDir;
+    this.created = place.created;
+    this.stallMs = options.stallMs ?? STALL_MS;
+    this.segments = new Segments(place.logDir, 'write');
+    this.writer = this.writerOf(this.segments);
+  }
+
+  get lastNumber(): number {
+    return this.segments.lastNumber;
+  }
+
+  get dropped(): DroppedSet {
+    return this.segments.dropped;
+  }
+
+  get(seq: number): LogRecord | undefined {
+    return this.segments.get(seq);
+  }
+
+  read(from: number, to?: number): Iterable<LogRecord> {
+    return this.segments.read(from, to);
+  }
+
+  bytes(): LogBytes {
+    return { total: this.segments.totalBytes, forgotten: 0 };
+  }
+
+  start(record: CoordinatorStarted): Promise<AppendResult> {
+    return this.line.run(async () => {
+      const result = await this.writer.write(this.lastNumber + 1, [record]);
+      if (result === 'durable') removeLeftovers(this.place.logDir);
+      return result;
+    });
+  }
+
+  append(records: readonly LogRecord[]): Promise<AppendResult> {
+    const first = assertContiguous(records);
+    return this.line.run(async () => {
+      const result = await this.writer.write(first, records);
+      if (result === 'durable') this.writer.prepareAhead();
+      return result;
+    });
+  }
+
+  async reopen(): Promise<void> {
+    await this.line.idle();
+    if (this.line.fenced) throw new LogError('LOG_FENCED', 'another writer has the log');
+    await this.leave();
+    this.segments = new Segments(this.place.logDir, 'write');
+    this.writer = this.writerOf(this.segments);
+    this.line.reopened();
+  }
+
+  async close(): Promise<void> {
+    await this.line.idle();
+    await this.leave();
+    await this.place.lock?.release();
+  }
+
+  private writerOf(segments: Segments): LmdbWriter {
+    return new LmdbWriter(segments, this.options.segmentBytes ?? SEGMENT_BYTES, this.stallMs);
+  }
+
+  private async leave(): Promise<void> {
+    await this.writer.settled();
+    for (const environment of this.segments.release()) await environment.close(this.stallMs);
+  }
+}

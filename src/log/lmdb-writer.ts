@@ -1,0 +1,129 @@
+// Owns the end of the log on the device: appending a group, and going on in a new segment when the
+// last one is full. One commit at a time; who keeps them in a line is lmdb-log.ts.
+//
+// A full segment ends in two commits: the seal, which names the successor and is refused exactly
+// when an append would be, then the group, in the successor. A crash between the two leaves a
+// sealed segment and an empty successor, and the log goes on in it.
+
+import type { LogRecord } from '../core/records.ts';
+import { checksumOf, encodeRecord } from './codec.ts';
+import { type Entry, Environment, fileBytes, type Written } from './lmdb-env.ts';
+import type { AppendResult } from './log.ts';
+import type { Segment } from './segment-chain.ts';
+import { createWhole, segmentPath } from './segment-files.ts';
+import { encodeMark, HEADER_KEY, type Seal, Tally } from './segment-marks.ts';
+import type { Segments } from './segments.ts';
+
+/** How full a segment is when its successor is made. */
+const AHEAD = 0.75;
+const RESULTS: Readonly<Record<Written, AppendResult>> = {
+  written: 'durable',
+  refused: 'fenced',
+  failed: 'failed',
+  stalled: 'failed',
+};
+
+export class LmdbWriter {
+  private readonly segments: Segments;
+  private readonly segmentBytes: number;
+  private readonly stallMs: number;
+  /** Of the live segment; undefined until it is sealed when we did not see it from its start. */
+  private tally: Tally | undefined;
+  private preparing: Promise<boolean> | undefined;
+
+  constructor(segments: Segments, segmentBytes: number, stallMs: number) {
+    this.segments = segments;
+    this.segmentBytes = segmentBytes;
+    this.stallMs = stallMs;
+  }
+
+  /** @param free the number that must not be taken: the group's first, or the first skipped. */
+  async write(free: number, records: readonly LogRecord[]): Promise<AppendResult> {
+    const { live } = this.segments;
+    if (fileBytes(live.path) >= this.segmentBytes && live.last >= live.first) {
+      const sealed = await this.rollOver(live);
+      if (sealed !== 'written') return RESULTS[sealed];
+    }
+    return RESULTS[await this.commit(free, records)];
+  }
+
+  /** Makes the successor ahead of need, so that no group has to wait for it. */
+  prepareAhead(): void {
+    const { live } = this.segments;
+    if (fileBytes(live.path) >= this.segmentBytes * AHEAD) this.prepareSuccessor(live);
+  }
+
+  /** Waits for what is done besides appending. */
+  async settled(): Promise<void> {
+    await this.preparing?.catch(() => {});
+  }
+
+  private async commit(free: number, records: readonly LogRecord[]): Promise<Written> {
+    const { live, dropped } = this.segments;
+    const first = records[0]?.seq ?? free;
+    const environment = this.segments.of(live);
+    const entries: Entry[] = records.map((record) => [record.seq, encodeRecord(record)]);
+    if (first === free) {
+      const written = await environment.commit(free, entries, this.stallMs);
+      if (written === 'written') this.advance(live, first, entries);
+      return written;
+    }
+    // A restored log goes on after a gap: the mark takes the number that anyone else would take.
+    const declared = [...live.dropped, [free, first - 1] as const];
+    const mark: Entry = [free, encodeMark(free, { kind: 'skip', to: first - 1 })];
+    const header = headerEntry({ ...live, dropped: declared });
+    const group = [mark, ...entries];
+    const written = await environment.commit(free, group, this.stallMs, [header]);
+    if (written === 'written') {
+      live.dropped = declared;
+      dropped.add(free, first - 1);
+      this.advance(live, first, entries);
+    }
+    return written;
+  }
+
+  private advance(live: Segment, first: number, entries: readonly Entry[]): void {
+    if (live.last < live.first) this.tally = new Tally();
+    live.last = first + entries.length - 1;
+    for (const [, bytes] of entries) this.tally?.add(checksumOf(bytes));
+  }
+
+  private async rollOver(live: Segment): Promise<Written> {
+    this.prepareSuccessor(live);
+    try {
+      await this.preparing;
+    } catch {
+      this.preparing = undefined;
+      return 'failed';
+    }
+    this.preparing = undefined;
+    const successor = live.ordinal + 1;
+    const { count, hash } = this.tally ?? this.segments.tally(live);
+    const seal: Seal = { kind: 'seal', count, hash, successor };
+    const key = live.last + 1;
+    const environment = this.segments.of(live);
+    const written = await environment.commit(key, [[key, encodeMark(key, seal)]], this.stallMs);
+    if (written === 'written') this.segments.goOn(seal);
+    return written;
+  }
+
+  private prepareSuccessor({ ordinal }: Segment): void {
+    this.preparing ??= createSegment(this.segments.logDir, ordinal + 1);
+    this.preparing.catch(() => {}); // Tried again, and told, when it is needed.
+  }
+}
+
+/** Makes an empty segment; one that exists is left as it is. */
+export function createSegment(logDir: string, ordinal: number): Promise<boolean> {
+  const header = headerEntry({ ordinal, generation: 0, dropped: [] });
+  const target = segmentPath(logDir, ordinal, 0);
+  return createWhole(target, (directory) => Environment.create(directory, [header]));
+}
+
+function headerEntry({
+  ordinal,
+  generation,
+  dropped,
+}: Pick<Segment, 'ordinal' | 'generation' | 'dropped'>): Entry {
+  return [HEADER_KEY, encodeMark(HEADER_KEY, { kind: 'header', ordinal, generation, dropped })];
+}

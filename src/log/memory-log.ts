@@ -1,0 +1,131 @@
+// Owns a log that keeps the promise of log.ts in memory, and breaks down on command: an append can
+// fail, stall, or be cut off by a crash. The simulator and the tests of the core run on it; nothing
+// here outlives the process.
+
+import { invariant } from '../core/assert.ts';
+import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
+import { AppendLine, assertContiguous } from './append-line.ts';
+import { decodeRecord, encodeRecord } from './codec.ts';
+import { type AppendResult, type DroppedSet, type Log, LogCorrupt, LogError } from './log.ts';
+import { MemoryStore } from './memory-store.ts';
+
+/**
+ * What becomes of a commit: 'durable'; 'failed', nothing written; 'lost answer', told as failed
+ * although everything was written; 'stalled', neither until `settle`, `reopen` or `close`.
+ */
+export type Outcome = 'durable' | 'failed' | 'lost answer' | 'stalled';
+
+export interface MemoryLogOptions {
+  /** Shared by every writer and reader of the same log; what a crash leaves. */
+  readonly store?: MemoryStore;
+  /** Commits wait for `settle` instead of taking the next planned outcome at once. */
+  readonly manual?: boolean;
+}
+
+interface Pending {
+  readonly first: number;
+  readonly skippedFrom: number;
+  readonly entries: readonly Uint8Array[];
+  readonly resolve: (result: AppendResult) => void;
+}
+
+export class MemoryLog implements Log {
+  readonly store: MemoryStore;
+  lastNumber: number;
+  private readonly manual: boolean;
+  private readonly line = new AppendLine();
+  private readonly planned: Outcome[] = [];
+  private inFlight: Pending | undefined;
+
+  constructor(options: MemoryLogOptions = {}) {
+    this.store = options.store ?? new MemoryStore();
+    this.manual = options.manual ?? false;
+    this.lastNumber = this.store.last;
+  }
+
+  get dropped(): DroppedSet {
+    return this.store.dropped;
+  }
+
+  /** The outcomes of the next commits, one each; after them all are durable. */
+  plan(...outcomes: Outcome[]): void {
+    this.planned.push(...outcomes);
+  }
+
+  /** Whether a commit waits to be settled. */
+  get pending(): boolean {
+    return this.inFlight !== undefined;
+  }
+
+  /** Settles the commit in flight. A commit that the store refuses is fenced whatever is asked. */
+  settle(outcome: Exclude<Outcome, 'stalled'> = 'durable'): void {
+    const commit = this.inFlight;
+    invariant(commit !== undefined, 'no commit is in flight');
+    this.inFlight = undefined;
+    if (outcome === 'failed') return commit.resolve('failed');
+    const written = this.store.commit(commit.first, commit.skippedFrom, commit.entries);
+    if (!written) return commit.resolve('fenced');
+    if (outcome === 'lost answer') return commit.resolve('failed');
+    this.lastNumber = this.store.last;
+    commit.resolve('durable');
+  }
+
+  start(record: CoordinatorStarted): Promise<AppendResult> {
+    return this.line.run(() => this.commit([record], this.lastNumber + 1));
+  }
+
+  append(records: readonly LogRecord[]): Promise<AppendResult> {
+    const first = assertContiguous(records);
+    return this.line.run(() => this.commit(records, first));
+  }
+
+  async reopen(): Promise<void> {
+    this.abandon();
+    await this.line.idle();
+    if (this.line.fenced) throw new LogError('LOG_FENCED', 'another writer has the log');
+    this.line.reopened();
+    this.lastNumber = this.store.last;
+  }
+
+  get(seq: number): LogRecord | undefined {
+    if (seq > this.lastNumber || this.dropped.has(seq)) return undefined;
+    const bytes = this.store.entries.get(seq);
+    if (bytes === undefined) throw new LogCorrupt(seq, 'it is missing');
+    return decodeRecord(seq, bytes);
+  }
+
+  *read(from: number, to = this.lastNumber): Iterable<LogRecord> {
+    const end = Math.min(to, this.lastNumber);
+    for (let seq = Math.max(1, from); seq <= end; seq++) {
+      const record = this.get(seq);
+      if (record !== undefined) yield record;
+      else seq = this.store.dropped.endOfRange(seq);
+    }
+  }
+
+  bytes(): { total: number; forgotten: number } {
+    return { total: this.store.bytes, forgotten: 0 };
+  }
+
+  close(): Promise<void> {
+    this.abandon();
+    return Promise.resolve();
+  }
+
+  private abandon(): void {
+    const commit = this.inFlight;
+    this.inFlight = undefined;
+    commit?.resolve('failed');
+  }
+
+  private commit(records: readonly LogRecord[], skippedFrom: number): Promise<AppendResult> {
+    const entries = records.map(encodeRecord);
+    const first = records[0]?.seq ?? 0;
+    return new Promise((resolve) => {
+      this.inFlight = { first, skippedFrom, entries, resolve };
+      if (this.manual) return;
+      const outcome = this.planned.shift() ?? 'durable';
+      if (outcome !== 'stalled') this.settle(outcome);
+    });
+  }
+}

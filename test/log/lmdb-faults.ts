@@ -1,0 +1,51 @@
+// Owns the ways in which tests break or damage a log on the device. It goes around the log: what it
+// does is what a failing disk or a stranger would do.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { open } from 'lmdb';
+
+const segmentDirectories = (dataDir: string): string[] =>
+  fs
+    .readdirSync(path.join(dataDir, 'log'))
+    .toSorted()
+    .map((name) => path.join(dataDir, 'log', name));
+
+/**
+ * Closes this process's descriptors of the log's data files behind LMDB's back: every write fails
+ * with EBADF until the files are opened anew. Linux only.
+ */
+export function breakDataFile(dataDir: string): void {
+  for (const fd of fs.readdirSync('/proc/self/fd')) {
+    let target = '';
+    try {
+      target = fs.readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      continue; // The descriptor with which the directory itself was read.
+    }
+    if (target.startsWith(dataDir) && target.endsWith('data.mdb')) fs.closeSync(Number(fd));
+  }
+}
+
+/** Changes the stored bytes of an entry, or removes it, while nobody has the log open. */
+export async function rewriteEntry(
+  dataDir: string,
+  seq: number,
+  how: (bytes: Uint8Array) => Uint8Array | undefined,
+): Promise<void> {
+  for (const directory of segmentDirectories(dataDir)) {
+    const db = open<Uint8Array, number>({ path: directory, noSubdir: false, encoding: 'binary' });
+    try {
+      const before = db.get(seq);
+      // A seal stands at the number after a segment's last; the record is in the next one.
+      if (before === undefined || before[4] === 0) continue;
+      const after = how(Uint8Array.from(before));
+      if (after === undefined) db.removeSync(seq);
+      else db.putSync(seq, after);
+      return;
+    } finally {
+      await db.close();
+    }
+  }
+  throw new Error(`no record ${seq} to damage`);
+}
