@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Settings, shownSettings } from '../src/settings.ts';
-import type { HttpIngressData, IngressConfig } from './ingress-data.ts';
+import type { HttpIngressData, IngressConfig, SocketIngressData } from './ingress-data.ts';
 import type { CoordinatorPlan } from './system-coordinator.ts';
 import type { ActorSpec } from './system-pool.ts';
 import type { TimerData } from './timer.ts';
@@ -40,11 +40,21 @@ export function planSystem(
     config,
     listen: { host: values.httpHost, port: values.httpPort },
   };
+  const socket: DataOf<SocketIngressData> = {
+    kind: 'socket',
+    progress,
+    config,
+    listen: { host: values.socketHost, port: values.socketPort },
+    socketPath: values.socketPath,
+  };
   const timer: DataOf<TimerData> = { tickMs: values.tickMs };
   return {
     dataDir,
     coordinator: planCoordinator(settings, dataDir, progress),
-    ingresses: [{ name: 'http', file: actorFile('http-ingress'), data: { ...http } }],
+    ingresses: [
+      { name: 'http', file: actorFile('http-ingress'), data: { ...http } },
+      { name: 'socket', file: actorFile('socket-ingress'), data: { ...socket } },
+    ],
     reader: { name: 'reader', file: actorFile('reader'), data: { dataDir, progress } },
     timer: { name: 'timer', file: actorFile('timer'), data: { ...timer } },
   };

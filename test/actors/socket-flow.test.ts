@@ -1,0 +1,171 @@
+// How the socket behaves when peers do not: they pipeline ten thousand calls, never read, send half
+// a line, close one half, or vanish.
+
+import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { SocketServer } from '../../actors/socket-server.ts';
+import { eachWithServer, FakeBackend, RawConnection, until } from './socket-support.ts';
+
+const call = (id: number, method: string, params: object = {}): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params });
+
+describe('socket flow', () => {
+  let backend: FakeBackend;
+  let server: SocketServer;
+  const { open } = eachWithServer((parts) => {
+    ({ backend, server } = parts);
+  });
+
+  it('answers 10 000 calls pipelined in one write, each once', async () => {
+    const peer = open();
+    const ids = Array.from({ length: 10_000 }, (_, id) => id);
+    backend.onAsk = ({ request, answer }) => setImmediate(answer, { op: request.op });
+    peer.send(...ids.map((id) => call(id, 'stats')));
+    const answers = await peer.answers(ids.length);
+    expect(new Set(answers.map(({ id }) => id)).size).to.equal(ids.length);
+  });
+
+  it('looks at no more lines than may be open, and goes on as they are answered', async () => {
+    const peer = open();
+    backend.onAsk = () => {};
+    peer.send(...Array.from({ length: 5_000 }, (_, id) => call(id, 'stats')));
+    await until(() => backend.asked.length >= 1_000);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    const first = backend.asked.length;
+    expect(first).to.be.within(1_000, 1_100);
+    for (const { answer } of backend.asked.slice()) answer({});
+    await until(() => backend.asked.length > first);
+    expect(backend.asked.length).to.be.at.most(2 * first);
+  });
+
+  it('does not read from a peer that does not read, and serves the others', async () => {
+    const big = 'x'.repeat(100_000);
+    backend.onAsk = ({ request, answer }) => answer(request.op === 'tasks' ? { big } : {});
+    const deaf = open();
+    deaf.socket.pause();
+    // 10 000 answers of 100 kB would be a gigabyte.
+    for (let i = 0; i < 100; i += 1) {
+      deaf.send(...Array.from({ length: 100 }, (_, id) => call(100 * i + id, 'tasks')));
+    }
+    const other = open();
+    other.send(call(1, 'stats'));
+    await other.answers(1);
+    let before = -1;
+    while (before !== backend.asked.length) {
+      before = backend.asked.length;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    // What the kernel's buffers took, plus about a megabyte owed.
+    expect(backend.asked.length).to.be.below(1_000);
+    deaf.socket.resume();
+    await until(() => backend.asked.length > before + 100);
+  });
+
+  it('drops a half line that never ends, not one that is slow', async () => {
+    const impatient = new SocketServer(backend, 200);
+    const address = await impatient.listen({ host: '127.0.0.1', port: 0 });
+    try {
+      const half = new RawConnection(address);
+      half.socket.write('{"jsonrpc":');
+      const idle = new RawConnection(address);
+      await half.until(() => half.isClosed);
+      idle.send(call(1, 'stats'));
+      await idle.answers(1);
+      idle.socket.destroy();
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  it('half-closed: hastens what is parked, answers what is open, and ends', async () => {
+    const peer = open();
+    backend.onAsk = () => {};
+    peer.send(call(1, 'lease', { worker_id: 'w', wait_ms: 60_000 }), call(2, 'stats'));
+    peer.socket.end();
+    await until(() => backend.hastened.length === 2);
+    backend.asked[0]?.answer({ leases: [] });
+    backend.asked[1]?.answer({ late: true });
+    await peer.answers(2);
+    await peer.until(() => peer.isClosed);
+    expect(backend.withdrawn).to.deep.equal([]);
+  });
+
+  it('answers calls that were sent before the half-close but not looked at yet', async () => {
+    const peer = open();
+    backend.onAsk = ({ answer }) => setImmediate(answer, {});
+    peer.send(...Array.from({ length: 3_000 }, (_, id) => call(id, 'stats')));
+    peer.socket.end(call(3_000, 'stats'));
+    await peer.answers(3_001);
+    await peer.until(() => peer.isClosed);
+  });
+
+  it('asks nobody for a half line whose sender has ended', async () => {
+    const peer = open();
+    peer.socket.end(call(1, 'submit', { payload: 'p' }).slice(0, -3));
+    await peer.until(() => peer.isClosed);
+    expect(backend.asked).to.have.length(0);
+  });
+
+  it('closed: to us the same as half-closed, nothing of it stays parked', async () => {
+    const peer = open();
+    backend.onAsk = () => {};
+    peer.send(call(1, 'lease', { worker_id: 'w', wait_ms: 60_000 }));
+    await until(() => backend.asked.length === 1);
+    peer.socket.destroy();
+    await until(() => backend.hastened.length === 1);
+    backend.asked[0]?.answer({ leases: [] });
+    await until(() => server.connections === 0);
+  });
+
+  it('reset: what is open is withdrawn', async () => {
+    const peer = open();
+    backend.onAsk = () => {};
+    peer.send(call(1, 'lease', { worker_id: 'w', wait_ms: 60_000 }));
+    await until(() => backend.asked.length === 1);
+    peer.socket.resetAndDestroy();
+    await until(() => backend.withdrawn.length === 1);
+    expect(backend.withdrawn).to.deep.equal([1]);
+    backend.asked[0]?.answer({ leases: [] });
+    await until(() => server.connections === 0);
+  });
+
+  it('closes: owed answers are written, idle and deaf peers do not hold it up', async () => {
+    const [owed, idle, half] = [open(), open(), open()];
+    backend.onAsk = () => {};
+    owed.send(call(1, 'stats'));
+    half.socket.write('{"half":');
+    await until(() => backend.asked.length === 1 && server.connections === 3);
+    const closed = server.close();
+    backend.asked[0]?.answer({ last: true });
+    await owed.answers(1);
+    await closed;
+    await idle.until(() => idle.isClosed);
+    expect(half.lines).to.have.length(0);
+  });
+});
+
+describe('unix socket', () => {
+  it('is for its user alone, and takes over from a server that was killed', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'leasehold-')), 'run', 'leasehold.sock');
+    const backend = new FakeBackend();
+    const first = new SocketServer(backend);
+    await first.listen({ host: '127.0.0.1', port: 0, path });
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect(statSync(join(path, '..')).mode & 0o777).to.equal(0o700);
+    const second = new SocketServer(backend);
+    const taken = await second.listen({ host: '127.0.0.1', port: 0, path }).catch((error) => error);
+    expect(taken.code).to.equal('EADDRINUSE');
+    await second.close();
+    await first.close();
+    writeFileSync(path, '');
+    const third = new SocketServer(backend);
+    await third.listen({ host: '127.0.0.1', port: 0, path });
+    const peer = new RawConnection(path);
+    peer.send(call(1, 'stats'));
+    await peer.answers(1);
+    peer.socket.destroy();
+    await third.close();
+  });
+});

@@ -1,0 +1,250 @@
+// What the socket says to every kind of line: JSON-RPC 2.0, strictly, and never silence.
+
+import { expect } from 'chai';
+import { eachWithServer, type FakeBackend, until } from './socket-support.ts';
+
+const call = (id: number | string, method: string, params: object = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+
+describe('socket protocol', () => {
+  let backend: FakeBackend;
+  const { open } = eachWithServer((parts) => {
+    backend = parts.backend;
+  });
+
+  it('answers a call with its id and the body as it came', async () => {
+    backend.onAsk = ({ answer }) => answer('{"a": 1,  "b":"\\u00e9"}');
+    const peer = open();
+    peer.send(call('x"y', 'stats'));
+    await peer.answers(1);
+    expect(peer.lines[0]).to.equal(
+      '{"jsonrpc":"2.0","id":"x\\"y","result":{"a": 1,  "b":"\\u00e9"}}',
+    );
+  });
+
+  it('hands on what was asked', async () => {
+    const peer = open();
+    peer.send(call(1, 'heartbeat', { task_id: 'T4', lease_id: 'L7' }));
+    await peer.answers(1);
+    expect(backend.asked[0]?.request).to.deep.equal({ op: 'heartbeat', taskId: 4, leaseId: 7 });
+  });
+
+  it('answers out of order when a later call is ready first', async () => {
+    backend.onAsk = ({ request, answer }) => {
+      if (request.op === 'stats') answer({ quick: true });
+    };
+    const peer = open();
+    peer.send(call(1, 'lease', { worker_id: 'w', wait_ms: 60_000 }), call(2, 'stats'));
+    expect((await peer.answers(1))[0]).to.include({ id: 2 });
+    backend.asked[0]?.answer({ leases: [] });
+    expect((await peer.answers(2))[1]).to.include({ id: 1 });
+  });
+
+  it('answers a batch in one line, in the order of its calls', async () => {
+    backend.onAsk = () => {};
+    const peer = open();
+    peer.send(JSON.stringify([call('a', 'stats'), { nonsense: 1 }, call('b', 'stats')]));
+    await until(() => backend.asked.length === 2);
+    backend.asked[1]?.answer({ n: 2 });
+    expect(peer.lines).to.have.length(0);
+    backend.asked[0]?.answer({ n: 1 });
+    const [answers] = await peer.answers(1);
+    expect(answers.map((each: { id: unknown }) => each.id)).to.deep.equal(['a', null, 'b']);
+    expect(answers[0].result).to.deep.equal({ n: 1 });
+    expect(answers[1].error.code).to.equal(-32600);
+    expect(answers[2].result).to.deep.equal({ n: 2 });
+  });
+
+  const refused: [
+    what: string,
+    line: string,
+    code: number,
+    field?: string | undefined,
+    id?: unknown,
+  ][] = [
+    ['half a line of JSON', '{"jsonrpc":"2.0","id":1,"method":"subm', -32700],
+    ['two values', '{"jsonrpc":"2.0","id":1} {}', -32700],
+    ['no JSON at all', 'hello', -32700],
+    ['a control character', '\u0001', -32700],
+    ['nesting without end', '['.repeat(5_000), -32700],
+    ['a string', '"text"', -32600],
+    ['an empty batch', '[]', -32600],
+    ['no id', '{"jsonrpc":"2.0","method":"stats"}', -32600, 'id'],
+    ['id null', '{"jsonrpc":"2.0","id":null,"method":"stats"}', -32600, 'id'],
+    [
+      'an id that would be rounded',
+      '{"jsonrpc":"2.0","id":9007199254740993,"method":"stats"}',
+      -32600,
+      'id',
+    ],
+    ['no version', '{"id":7,"method":"stats"}', -32600, 'jsonrpc', 7],
+    ['a method that is no string', '{"jsonrpc":"2.0","id":7,"method":5}', -32600, 'method', 7],
+    [
+      'an unknown member',
+      '{"jsonrpc":"2.0","id":7,"method":"stats","param":{}}',
+      -32600,
+      'param',
+      7,
+    ],
+    [
+      '__proto__ as a member',
+      '{"jsonrpc":"2.0","id":7,"method":"stats","__proto__":{}}',
+      -32600,
+      '__proto__',
+      7,
+    ],
+    ['an unknown method', '{"jsonrpc":"2.0","id":7,"method":"toString"}', -32601, undefined, 7],
+    [
+      'params by position',
+      '{"jsonrpc":"2.0","id":7,"method":"submit","params":["p"]}',
+      -32602,
+      undefined,
+      7,
+    ],
+    [
+      'params that are none',
+      '{"jsonrpc":"2.0","id":7,"method":"submit","params":"p"}',
+      -32602,
+      undefined,
+      7,
+    ],
+    [
+      'a wrong type',
+      '{"jsonrpc":"2.0","id":7,"method":"submit","params":{"payload":5}}',
+      -32602,
+      'payload',
+      7,
+    ],
+    [
+      'a key twice in params',
+      '{"jsonrpc":"2.0","id":7,"method":"submit","params":{"payload":"a","payload":"b"}}',
+      -32602,
+      'payload',
+      7,
+    ],
+    [
+      'a key twice in the call',
+      '{"jsonrpc":"2.0","id":7,"method":"stats","method":"stats"}',
+      -32600,
+      'method',
+      7,
+    ],
+    ['the id twice', '{"jsonrpc":"2.0","id":7,"id":8,"method":"stats"}', -32600, 'id'],
+    [
+      'an id of the wrong shape',
+      '{"jsonrpc":"2.0","id":7,"method":"explain","params":{"task_id":"42"}}',
+      -32602,
+      'task_id',
+      7,
+    ],
+  ];
+  for (const [what, line, code, field, id = null] of refused) {
+    it(`refuses ${what} with ${code}, asks nobody, and goes on`, async () => {
+      const peer = open();
+      peer.send(line, call('next', 'config'));
+      const [refusal, next] = await peer.answers(2);
+      expect(refusal.error.code).to.equal(code);
+      expect(refusal.id).to.equal(id);
+      if (field !== undefined) expect(refusal.error.data.field).to.equal(field);
+      expect(next.id).to.equal('next');
+      expect(backend.asked).to.have.length(0);
+    });
+  }
+
+  it('refuses invalid UTF-8 and takes split UTF-8', async () => {
+    const peer = open();
+    const line = Buffer.from(`${JSON.stringify(call(1, 'submit', { payload: 'é€😀' }))}\n`);
+    const broken = Buffer.from(line);
+    broken[line.indexOf(0xe2)] = 0xff;
+    peer.socket.write(broken);
+    expect((await peer.answers(1))[0].error.code).to.equal(-32700);
+    for (const byte of line) peer.socket.write(Buffer.from([byte]));
+    await peer.answers(2);
+    const [asked] = backend.asked;
+    expect(asked?.request).to.have.property('payload').that.deep.equals(Buffer.from('é€😀'));
+  });
+
+  it('refuses a wait in a batch: it would hold the others back', async () => {
+    const peer = open();
+    peer.send(JSON.stringify([call(1, 'lease', { worker_id: 'w', wait_ms: 5 }), call(2, 'stats')]));
+    const [[waits, other]] = await peer.answers(1);
+    expect(waits.error).to.deep.include({ code: -32602 });
+    expect(waits.error.data.field).to.equal('wait_ms');
+    expect(other.result).to.deep.equal({ op: 'stats' });
+  });
+
+  it('answers a payload over the limit with a result: the call was well-formed', async () => {
+    const peer = open();
+    peer.send(call(1, 'submit', { payload: 'x'.repeat(1_001) }));
+    expect((await peer.answers(1))[0].result).to.include({
+      outcome: 'REJECTED',
+      reason: 'too_large',
+    });
+  });
+
+  it('refuses a line over the limit without keeping it, and goes on', async () => {
+    const peer = open();
+    for (let i = 0; i < 50; i += 1) peer.socket.write('{'.repeat(10_000));
+    peer.send('', call(1, 'stats'));
+    const [tooLong, next] = await peer.answers(2);
+    expect(tooLong).to.deep.include({ id: null });
+    expect(tooLong.error.data).to.deep.include({ reason: 'too_large', limit_bytes: 6_000 });
+    expect(next.id).to.equal(1);
+  });
+
+  it('lets a batch be longer than a lone line', async () => {
+    const peer = open();
+    const calls = Array.from({ length: 20 }, (_, id) =>
+      call(id, 'submit', { payload: 'x'.repeat(900) }),
+    );
+    peer.send(JSON.stringify(calls));
+    expect((await peer.answers(1))[0]).to.have.length(20);
+  });
+
+  it('passes over blank lines, as people send them', async () => {
+    const peer = open();
+    peer.send('', '   \r', `${JSON.stringify(call(1, 'stats'))}\r`);
+    expect((await peer.answers(1))[0]).to.include({ id: 1 });
+  });
+
+  it('closes on a first line of HTTP and reads nothing after it', async () => {
+    const peer = open();
+    const attack = JSON.stringify(call(1, 'submit', { payload: 'from a web page' }));
+    peer.socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n${attack}\n`);
+    await peer.until(() => peer.isClosed);
+    expect(backend.asked).to.have.length(0);
+    expect(peer.lines).to.deep.equal([]);
+  });
+
+  describe('with a token', () => {
+    beforeEach(() => {
+      backend.token = 'secret';
+    });
+
+    it('answers everything before it with -32001, and then works', async () => {
+      // The admission is decided when a connection opens.
+      const peer = open();
+      peer.send(call(1, 'stats'), call(2, 'nonsense'), call(3, 'auth', { token: 'wrong' }));
+      peer.send(call(4, 'stats'), call(5, 'auth', { token: 'secret' }), call(6, 'stats'));
+      const answers = await peer.answers(6);
+      expect(answers.slice(0, 4).map((each) => each.error?.code)).to.deep.equal([
+        -32001, -32001, -32001, -32001,
+      ]);
+      expect(answers[4].result).to.deep.equal({ outcome: 'OK' });
+      expect(answers[5].result).to.deep.equal({ op: 'stats' });
+      expect(backend.asked).to.have.length(1);
+    });
+  });
+
+  it('answers the config, and explain from the reader', async () => {
+    const peer = open();
+    peer.send(call(1, 'config'), call(2, 'explain', { task_id: 'T9' }));
+    const [config, story] = await peer.answers(2);
+    expect(config.result.payload_max_bytes.value).to.equal(1_000);
+    expect(story.result).to.deep.equal({ task_id: 'T9', story: true });
+  });
+});
