@@ -1,0 +1,146 @@
+// Owns the client: one method per request of the interface, sent over whichever transport the URL
+// names. It retries transport failures (retry.ts) and nothing else; outcomes are returned as they
+// are, and CANCELLED is one of them.
+
+import { toWire } from '../protocol/client-wire.ts';
+import * as answers from './answers.ts';
+import {
+  type BatchRequest,
+  batchCall,
+  type FailKind,
+  leaseCall,
+  resultField,
+  submitParams,
+} from './calls.ts';
+import { type ClientOptions, Exchanger } from './exchanger.ts';
+import type { Answer, Call } from './transport.ts';
+import type * as t from './types.ts';
+
+export type BatchOutcome =
+  | t.Submitted
+  | answers.Leased
+  | t.HeartbeatOutcome
+  | t.ReportOutcome
+  | t.Redriven;
+export class Client {
+  readonly #exchanger: Exchanger;
+
+  /** Connects when there is something to send.
+   * @throws LeaseholdError INVALID_ARGUMENT for a URL of another kind. */
+  constructor(options: ClientOptions = {}) {
+    this.#exchanger = new Exchanger(options);
+  }
+
+  /** @throws RefusedError, for example `request_id_conflict`. */
+  async submit(options: t.SubmitOptions, call: t.CallOptions = {}): Promise<t.Submitted> {
+    const params = submitParams(options);
+    const body = await this.#one({ op: 'submit', params }, call);
+    return answers.submitted(body, params.request_id as string);
+  }
+
+  /** Asks for up to `max` tasks. Not retried once it may have been written: the coordinator may
+   * have granted, and a grant whose answer is lost runs out by itself. */
+  async lease(options: t.LeaseOptions, call: t.CallOptions = {}): Promise<answers.Leased> {
+    const request: Call = { op: 'lease', params: toWire(options) };
+    const waitMs = options.waitMs ?? 0;
+    const { answers: got } = await this.#exchanger.run([request], call, waitMs);
+    return answers.leased(got[0] as Answer);
+  }
+
+  async heartbeat(lease: t.LeaseRef, call: t.CallOptions = {}): Promise<t.HeartbeatOutcome> {
+    const { answers: got } = await this.#exchanger.run([leaseCall('heartbeat', lease)], call);
+    return answers.heartbeat(got[0] as Answer);
+  }
+
+  async complete(
+    lease: t.LeaseRef,
+    result?: t.Content,
+    call: t.CallOptions = {},
+  ): Promise<t.ReportOutcome> {
+    return this.#report(leaseCall('complete', lease, resultField(result)), call);
+  }
+
+  async fail(
+    lease: t.LeaseRef,
+    failure: { readonly reason: string; readonly kind?: FailKind | undefined },
+    call: t.CallOptions = {},
+  ): Promise<t.ReportOutcome> {
+    return this.#report(leaseCall('fail', lease, toWire(failure)), call);
+  }
+
+  async kill(taskId: string, reason?: string, call: t.CallOptions = {}): Promise<t.ReportOutcome> {
+    const params = toWire({ taskId, reason });
+    return answers.report(await this.#one({ op: 'kill', params }, call), 'kill', false);
+  }
+
+  /** @throws RefusedError, for example `not_redrivable`. */
+  async redrive(taskId: string, call: t.CallOptions = {}): Promise<t.Redriven> {
+    return answers.redriven(await this.#one({ op: 'redrive', params: { task_id: taskId } }, call));
+  }
+
+  /** With `waitMs` answers when the task is terminal, or the time is over. */
+  async task(
+    taskId: string,
+    options: { readonly waitMs?: number } = {},
+    call: t.CallOptions = {},
+  ): Promise<t.TaskDetails> {
+    const request: Call = { op: 'task', params: toWire({ taskId, ...options }) };
+    const { answers: got } = await this.#exchanger.run([request], call, options.waitMs ?? 0);
+    return answers.taskDetails((got[0] as Answer).body);
+  }
+
+  /** One page in ascending order; `next` is the `after` of the page that follows, or null. */
+  async tasks(
+    filter: answers.TaskFilter = {},
+    call: t.CallOptions = {},
+  ): Promise<answers.TaskPage> {
+    return answers.taskPage(await this.#one({ op: 'tasks', params: toWire(filter) }, call));
+  }
+
+  /** The story of a task, as docs/PROTOCOL.md shows it (field names as on the wire). */
+  async explain(taskId: string, call: t.CallOptions = {}): Promise<Record<string, unknown>> {
+    return answers.plain(
+      'explain',
+      await this.#one({ op: 'explain', params: { task_id: taskId } }, call),
+    );
+  }
+
+  /** Counts by state and queue (field names as on the wire). */
+  async stats(call: t.CallOptions = {}): Promise<Record<string, unknown>> {
+    return answers.plain('stats', await this.#one({ op: 'stats', params: {} }, call));
+  }
+
+  /** The effective knobs with their sources (field names as on the wire). */
+  async config(call: t.CallOptions = {}): Promise<Record<string, unknown>> {
+    return answers.plain('config', await this.#one({ op: 'config', params: {} }, call));
+  }
+
+  /** Several requests in one message; each is decided by itself, answers come in their order. A
+   * refusal of one of them is in its place as a value. */
+  async batch(
+    requests: readonly BatchRequest[],
+    call: t.CallOptions = {},
+  ): Promise<(BatchOutcome | t.Refused)[]> {
+    if (requests.length === 0) return [];
+    const calls = requests.map(batchCall);
+    const exchange = await this.#exchanger.run(calls, call, 0, true);
+    return exchange.answers.map((answer, index) =>
+      answers.ofBatch(calls[index] as Call, answer, exchange.resent),
+    );
+  }
+
+  /** Closes the connections; what is in flight rejects with CLOSED. */
+  close(): void {
+    this.#exchanger.close();
+  }
+
+  async #one(request: Call, call: t.CallOptions): Promise<Answer['body']> {
+    const { answers: got } = await this.#exchanger.run([request], call);
+    return (got[0] as Answer).body;
+  }
+
+  async #report(request: Call, call: t.CallOptions): Promise<t.ReportOutcome> {
+    const { answers: got, resent } = await this.#exchanger.run([request], call);
+    return answers.report((got[0] as Answer).body, request.op, resent);
+  }
+}

@@ -1,0 +1,202 @@
+// Owns one attempt at one task in a worker, from its lease's arrival to the one report about it, or
+// none. Exactly one party reports: whoever moves the lease cell out of `held` first.
+
+import type { Client } from './client.ts';
+import { monotonicMs } from './clock.ts';
+import { type AbortCode, LeaseholdError, TaskAborted } from './errors.ts';
+import type { HandlerContext, HandlerHost } from './handler.ts';
+import { LEASE_TIME_OVER } from './heartbeat.ts';
+import type { Lease } from './lease.ts';
+import type { LeaseCell } from './lease-cell.ts';
+import type { LeaseKeeper } from './lease-keeper.ts';
+import type { ResultLimit } from './result-limit.ts';
+import type { ReportOutcome } from './types.ts';
+import type { FailureReport, WorkerEvents } from './worker-events.ts';
+
+/** How an execution tells its worker what happened. */
+export type Tell = <Name extends keyof WorkerEvents>(
+  name: Name,
+  ...args: WorkerEvents[Name]
+) => void;
+
+export interface ExecutionParts {
+  readonly client: Client;
+  readonly keeper: LeaseKeeper;
+  readonly mode: 'thread' | 'handler';
+  readonly tell: Tell;
+  readonly resultLimit: ResultLimit;
+}
+
+/** The coordinator refuses a longer reason. */
+const REASON_MAX_BYTES = 4_096;
+/** A smaller result is under every limit that can be set. */
+const RESULT_SURE_BYTES = 65_536;
+
+export class Execution {
+  readonly lease: Lease;
+  readonly #parts: ExecutionParts;
+  readonly #cell: LeaseCell;
+  readonly #controller = new AbortController();
+  /** Resolves when the heartbeat thread's own report is answered, or nobody will report. */
+  readonly #settled: Promise<void>;
+  #settle: () => void = () => {};
+  #isLossTold = false;
+
+  constructor(lease: Lease, parts: ExecutionParts) {
+    this.lease = lease;
+    this.#parts = parts;
+    this.#cell = parts.keeper.hold(lease, parts.mode);
+    this.#settled = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** Calls the handler and reports what it returned or threw. Never rejects for either. */
+  async run(host: HandlerHost): Promise<void> {
+    try {
+      if (monotonicMs() >= this.#cell.endsAtMs) return this.#lose(LEASE_TIME_OVER);
+      const report = await this.#work(host);
+      // From here on this thread reports, or nobody does: the time is looked at a last time.
+      if (this.#cell.claim(monotonicMs())) await this.#report(report);
+      else if (this.#cell.state === 'lost') this.#lose(LEASE_TIME_OVER);
+      else if (this.#cell.state === 'deadline') await this.#settled;
+    } finally {
+      this.#parts.keeper.drop(this.lease.leaseId);
+    }
+  }
+
+  /** Gives the task back without having worked on it. */
+  async release(reason: string): Promise<void> {
+    if (this.#cell.claim(monotonicMs())) await this.#report({ reason, kind: 'released' });
+    this.#parts.keeper.drop(this.lease.leaseId);
+  }
+
+  abort(code: AbortCode, reason?: string): void {
+    this.#controller.abort(new TaskAborted(code, reason));
+  }
+
+  /** The lease is no longer ours, says the coordinator or the clock. */
+  loseLease(reason: string): void {
+    this.#cell.lose();
+    this.#settle();
+    this.#lose(reason);
+  }
+
+  /** The heartbeat thread has reported in our place. */
+  settleDeadline(outcome: ReportOutcome | undefined, error?: string): void {
+    const failure: FailureReport = { reason: 'execution window reached', kind: 'error' };
+    if (outcome !== undefined) this.#tellOutcome(outcome, failure);
+    else this.#parts.tell('error', new LeaseholdError('REPORT_UNANSWERED', error ?? 'no answer'));
+    this.#settle();
+  }
+
+  /** @returns whether the handler still ran: its lease now runs out, and it reports nothing. */
+  abandon(): boolean {
+    return this.#cell.abandon();
+  }
+
+  async #work(host: HandlerHost): Promise<Buffer | undefined | FailureReport> {
+    const { lease } = this;
+    const beat = (): Promise<boolean> => this.#parts.keeper.beat(lease.leaseId);
+    const context: HandlerContext = {
+      signal: this.#controller.signal,
+      fencingToken: lease.fencingToken,
+      attempt: lease.attempt,
+      previous: lease.previous,
+      executionDeadline: lease.executionDeadline,
+      stillMine: beat,
+      heartbeat: beat,
+    };
+    try {
+      const result = await host.run(lease, context);
+      return (await this.#tooLarge(result)) ?? result;
+    } catch (error) {
+      return this.#failureOf(error);
+    }
+  }
+
+  /** Refused here: a request far over the limit is cut off before it can be answered. */
+  async #tooLarge(result: Buffer | undefined): Promise<FailureReport | undefined> {
+    if (result === undefined || result.length <= RESULT_SURE_BYTES) return undefined;
+    const maxBytes = await this.#parts.resultLimit.maxBytes();
+    return result.length > maxBytes ? tooLarge(result.length) : undefined;
+  }
+
+  #failureOf(error: unknown): FailureReport {
+    const why: unknown = this.#controller.signal.reason;
+    if (error instanceof Error && error.name === 'PermanentFailure') {
+      return { reason: reasonOf(error), kind: 'permanent' };
+    }
+    if (why instanceof TaskAborted && why.code === 'shutdown') {
+      return { reason: 'the worker was stopped', kind: 'released' };
+    }
+    return { reason: reasonOf(error), kind: 'error' };
+  }
+
+  async #report(report: Buffer | undefined | FailureReport): Promise<void> {
+    const { client } = this.#parts;
+    try {
+      if (report === undefined || Buffer.isBuffer(report)) {
+        const outcome = await client.complete(this.lease, report);
+        const isTooLarge = outcome.outcome === 'REJECTED' && outcome.reason === 'too_large';
+        if (!isTooLarge) return this.#tellOutcome(outcome);
+        return await this.#report(tooLarge(report?.length ?? 0));
+      }
+      this.#tellOutcome(await client.fail(this.lease, report), report);
+    } catch (error) {
+      this.#parts.tell('error', asLeaseholdError(error));
+    }
+  }
+
+  #tellOutcome(outcome: ReportOutcome, failure?: FailureReport): void {
+    const { tell } = this.#parts;
+    const task = this.lease;
+    switch (outcome.outcome) {
+      case 'COMMITTED':
+        if (failure === undefined) tell('completed', { task, outcome });
+        else if (failure.kind === 'released') tell('released', { task, outcome });
+        else tell('failed', { task, outcome, failure });
+        break;
+      case 'CANCELLED':
+        this.abort('lease_lost', outcome.reason);
+        tell('lost', { task, reason: outcome.reason ?? 'CANCELLED', outcome });
+        break;
+      case 'REJECTED':
+        tell('rejected', { task, outcome });
+        break;
+      case 'UNAVAILABLE': {
+        const text = `report on ${task.leaseId}: ${outcome.reason}`;
+        tell('error', new LeaseholdError('REPORT_UNANSWERED', text));
+        break;
+      }
+    }
+  }
+
+  #lose(reason: string): void {
+    this.abort('lease_lost', reason);
+    if (this.#isLossTold) return;
+    this.#isLossTold = true;
+    this.#parts.tell('lost', { task: this.lease, reason });
+  }
+}
+
+const tooLarge = (bytes: number): FailureReport => ({
+  reason: `the result of ${bytes} bytes is larger than the coordinator takes`,
+  kind: 'permanent',
+});
+
+function asLeaseholdError(error: unknown): LeaseholdError {
+  if (error instanceof LeaseholdError) return error;
+  return new LeaseholdError('PROTOCOL', String(error), { cause: error });
+}
+
+/** The message, cut to what is accepted: at the end, where a message says least. */
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  const bytes = Buffer.from(text || 'failed', 'utf8');
+  if (bytes.length <= REASON_MAX_BYTES) return bytes.toString('utf8');
+  let end = REASON_MAX_BYTES;
+  // Not within a character: continuation bytes are 10xxxxxx.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end).toString('utf8');
+}

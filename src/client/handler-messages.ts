@@ -1,0 +1,23 @@
+// Owns the messages between a worker's thread and the threads in which its handlers run.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { AbortCode } from './errors.ts';
+import type { LeaseData } from './lease.ts';
+
+export interface HandlerTask {
+  readonly moduleUrl: string;
+  readonly lease: LeaseData;
+  readonly port: MessagePort;
+}
+
+export type HandlerResult =
+  | { readonly kind: 'returned'; readonly bytes?: Uint8Array | undefined }
+  | { readonly kind: 'threw'; readonly message: string; readonly isPermanent: boolean };
+
+export type ToHandler =
+  | { readonly kind: 'abort'; readonly code: AbortCode; readonly reason: string | undefined }
+  | { readonly kind: 'beaten'; readonly ask: number; readonly isHeld: boolean };
+export interface FromHandler {
+  readonly kind: 'beat';
+  readonly ask: number;
+}

@@ -1,0 +1,88 @@
+// Owns the worker's end of the heartbeat thread: starts it, tells it which leases are in hand, and
+// passes on what it says. It decides nothing.
+
+import { extname } from 'node:path';
+import { Worker as Thread } from 'node:worker_threads';
+import type {
+  FromHeartbeatThread,
+  HeartbeatThreadData,
+  ToHeartbeatThread,
+} from './heartbeat-messages.ts';
+import type { LeaseData } from './lease.ts';
+import { LeaseCell } from './lease-cell.ts';
+
+/** What is told from the thread, all but the answers to `beat`. */
+export type KeeperNews = Exclude<FromHeartbeatThread, { kind: 'beaten' }>;
+
+export class LeaseKeeper {
+  readonly #thread: Thread;
+  readonly #asked = new Map<number, (isHeld: boolean) => void>();
+  #asks = 0;
+  readonly #ended: Promise<void>;
+
+  constructor(
+    data: HeartbeatThreadData,
+    onNews: (news: KeeperNews) => void,
+    onDeath: (error: Error) => void,
+  ) {
+    const file = new URL(`./heartbeat-thread${extname(import.meta.url)}`, import.meta.url);
+    this.#thread = new Thread(file, { workerData: data, name: 'leasehold heartbeats' });
+    this.#thread.on('message', (message: FromHeartbeatThread) => {
+      if (message.kind !== 'beaten') return onNews(message);
+      this.#asked.get(message.ask)?.(message.isHeld);
+      this.#asked.delete(message.ask);
+    });
+    this.#thread.on('error', onDeath);
+    this.#ended = new Promise((resolve) => {
+      this.#thread.on('exit', () => {
+        for (const answer of this.#asked.values()) answer(false);
+        this.#asked.clear();
+        resolve();
+      });
+    });
+  }
+
+  /** From now on the lease is kept, whatever this thread does. */
+  hold(lease: LeaseData, mode: 'thread' | 'handler'): LeaseCell {
+    const cell = new LeaseCell(lease.endsAtMs);
+    this.#tell({
+      kind: 'hold',
+      taskId: lease.taskId,
+      leaseId: lease.leaseId,
+      cell: cell.buffer,
+      endsAtMs: lease.endsAtMs,
+      windowEndsAtMs: lease.windowEndsAtMs,
+      intervalMs: lease.heartbeatIntervalMs,
+      mode,
+    });
+    return cell;
+  }
+
+  drop(leaseId: string): void {
+    this.#tell({ kind: 'drop', leaseId });
+  }
+
+  /** Heartbeats now. @returns whether the coordinator has just confirmed the lease. */
+  beat(leaseId: string): Promise<boolean> {
+    this.#asks += 1;
+    const ask = this.#asks;
+    return new Promise((resolve) => {
+      this.#asked.set(ask, resolve);
+      this.#tell({ kind: 'beat', leaseId, ask });
+    });
+  }
+
+  trace(isTraced: boolean): void {
+    this.#tell({ kind: 'trace', isTraced });
+  }
+
+  /** Ends the thread once a report that it has begun is answered. */
+  close(): Promise<void> {
+    this.#tell({ kind: 'close' });
+    return this.#ended;
+  }
+
+  #tell(message: ToHeartbeatThread): void {
+    this.#thread.postMessage(message);
+  }
+}

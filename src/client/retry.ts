@@ -1,0 +1,50 @@
+// Owns the one decision whether and when a request is sent again. It is pure: the dice are passed
+// in. Only transport-class trouble comes here; an outcome is never retried.
+
+export interface RetryKnobs {
+  /** How often a request is sent again at most. */
+  readonly retries: number;
+  /** Pause before the first retry; it doubles from one to the next … */
+  readonly backoffMs: number;
+  /** … up to this. */
+  readonly backoffMaxMs: number;
+}
+
+export type Trouble =
+  /** No answer; `written`: the request may have reached the coordinator. */
+  | { readonly kind: 'unanswered'; readonly written: boolean }
+  /** Answered UNAVAILABLE. */
+  | {
+      readonly kind: 'unavailable';
+      readonly reason: string;
+      readonly retryAfterMs?: number | undefined;
+    };
+
+/** @returns whether the request may have taken effect although nobody said so. */
+export function mayHaveHappened(trouble: Trouble): boolean {
+  return trouble.kind === 'unanswered' ? trouble.written : trouble.reason === 'log_unavailable';
+}
+
+/** A second lease would be a second grant, and a second redrive is its owner's decision. */
+export const isRepeatable = (op: string): boolean => op !== 'lease' && op !== 'redrive';
+
+/**
+ * @param attempt how often it was sent so far, 1 after the first time
+ * @param dice in [0, 1): spreads the retries of many clients that lost the same server
+ * @returns the pause before it is sent again, or undefined: give up
+ */
+export function nextRetryMs(
+  knobs: RetryKnobs,
+  repeatable: boolean,
+  attempt: number,
+  trouble: Trouble,
+  dice: number,
+): number | undefined {
+  if (attempt > knobs.retries) return undefined;
+  if (!repeatable && mayHaveHappened(trouble)) return undefined;
+  const step = Math.min(knobs.backoffMs * 2 ** (attempt - 1), knobs.backoffMaxMs);
+  const pauseMs = step / 2 + dice * (step / 2);
+  const askedMs = trouble.kind === 'unavailable' ? (trouble.retryAfterMs ?? 0) : 0;
+  // Retry-After is whole seconds on HTTP and a hint; ours stays within our own bound.
+  return Math.max(pauseMs, Math.min(askedMs, knobs.backoffMaxMs));
+}

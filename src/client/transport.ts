@@ -1,0 +1,88 @@
+// Owns what the two transports have in common: one request out, one answer or one failure back.
+// It retries nothing; retry.ts decides that, and needs to know whether the request was written.
+
+export type Wire = Record<string, unknown>;
+
+export interface Call {
+  readonly op: string;
+  /** The interface's field names, ids included. */
+  readonly params: Wire;
+}
+
+export interface Answer {
+  /** What HTTP would have in the body, refusals included; a JSON-RPC error is mapped to it. */
+  readonly body: Wire;
+  /** Monotonic, taken before the first byte left: a lease never begins earlier than this. */
+  readonly sentAtMs: number;
+  readonly retryAfterMs?: number | undefined;
+}
+
+export interface SendOptions {
+  readonly timeoutMs: number;
+  /** Rejects with its reason; the answer is thrown away. */
+  readonly signal?: AbortSignal | undefined;
+  /** Ends a long poll: our half of the connection is closed, and the answer still awaited. */
+  readonly endWait?: AbortSignal | undefined;
+}
+
+export interface Transport {
+  send(call: Call, options: SendOptions): Promise<Answer>;
+  /** All of them in one message; answers in the order of the calls. */
+  sendBatch(calls: readonly Call[], options: SendOptions): Promise<Answer[]>;
+  /** Fails what is in flight. */
+  close(): void;
+}
+
+/** How long an ended long poll may take to answer before its connection is dropped. */
+export const END_WAIT_MS = 1_000;
+
+/** No answer came. `written` says whether the request may have been. */
+export class TransportFailure extends Error {
+  override readonly name = 'TransportFailure';
+  readonly written: boolean;
+  constructor(message: string, written: boolean, options?: ErrorOptions) {
+    super(message, options);
+    this.written = written;
+  }
+}
+
+export type Target =
+  | { readonly kind: 'http'; readonly url: URL }
+  | { readonly kind: 'socket'; readonly host: string; readonly port: number }
+  | { readonly kind: 'socket'; readonly path: string };
+
+/** Reads `http://host:port`, `tcp://host:port` or `unix:/path`; undefined: none of them. */
+export function parseTarget(text: string): Target | undefined {
+  if (text.startsWith('unix:')) {
+    const path = text.slice('unix:'.length).replace(/^\/\/(?=\/)/, '');
+    return path === '' ? undefined : { kind: 'socket', path };
+  }
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return undefined;
+  }
+  if (url.hostname === '') return undefined;
+  if (url.protocol === 'http:' || url.protocol === 'https:') return { kind: 'http', url };
+  if (url.protocol !== 'tcp:') return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return { kind: 'socket', host, port: url.port === '' ? 5328 : Number(url.port) };
+}
+
+/** Calls `act` when the signal aborts, at once when it has; undo with the returned function. */
+export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
+  if (signal === undefined) return () => {};
+  if (signal.aborted) {
+    act();
+    return () => {};
+  }
+  signal.addEventListener('abort', act, { once: true });
+  return () => signal.removeEventListener('abort', act);
+}
+
+/** Why a signal aborted, which its owner may have said with any value. */
+export function abortReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

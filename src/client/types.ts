@@ -1,0 +1,182 @@
+// Owns the shapes that users of the library see. They are the interface's shapes in camelCase;
+// what a field means is said in docs/PROTOCOL.md, what is special to the client is said here.
+
+import type { TaskStateName } from '../protocol/request.ts';
+import type { CancelledReason, RejectedReason, UnavailableReason } from '../protocol/response.ts';
+
+/** A string or bytes travel as they are; anything else as its JSON text. */
+export type Content = unknown;
+
+export interface RetryPolicyOptions {
+  readonly maxRetries?: number;
+  readonly backoffMs?: number;
+  readonly backoffFactor?: number;
+  readonly backoffMaxMs?: number;
+}
+
+export interface SubmitOptions {
+  readonly payload: Content;
+  readonly queue?: string;
+  /** Names this submission for ever: repeated, it answers the first task. Random when absent, so
+   * that a retry after a cut connection cannot make two tasks. */
+  readonly requestId?: string;
+  readonly executionWindowMs?: number;
+  readonly retryPolicy?: RetryPolicyOptions;
+  readonly delayMs?: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface LeaseOptions {
+  readonly workerId: string;
+  readonly queues?: readonly string[];
+  readonly max?: number;
+  /** Long poll: 0 (the default) answers at once. */
+  readonly waitMs?: number;
+  readonly capacity?: number;
+}
+
+export interface CallOptions {
+  /** Aborted: the call rejects with the signal's reason; what was sent may still take effect. For
+   * a lease it ends the wait instead, and the call resolves with what had been granted by then. */
+  readonly signal?: AbortSignal | undefined;
+  /** For one attempt, connecting included; the wait of a long poll comes on top. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Names one lease of one task; every granted Lease is one. */
+export interface LeaseRef {
+  readonly taskId: string;
+  readonly leaseId: string;
+}
+
+export interface PreviousAttempt {
+  readonly attempt: number;
+  readonly leaseId: string;
+  readonly workerId: string;
+  readonly ended: 'expired' | 'failed' | 'released';
+  readonly at: number;
+  readonly reason?: string;
+}
+
+export interface Submitted {
+  readonly taskId: string;
+  readonly state: TaskStateName;
+  readonly queue: string;
+  readonly deduplicated: boolean;
+  readonly record: number | null;
+  readonly requestId: string;
+}
+
+export interface EmptyLease {
+  readonly reason: 'no_task' | 'not_yet_eligible' | 'at_capacity';
+  readonly nextEligibleAt?: number;
+}
+
+interface RefusedDetails {
+  readonly detail?: string;
+  readonly field?: string;
+  readonly record: number | null;
+  readonly taskState?: TaskStateName;
+  readonly firstOutcome?: 'COMMITTED' | 'CANCELLED';
+  readonly firstReport?: 'complete' | 'fail';
+  readonly firstRecord?: number;
+  readonly leaseExpiry?: number;
+}
+export interface Rejected extends RefusedDetails {
+  readonly outcome: 'REJECTED';
+  readonly reason: RejectedReason;
+}
+/** Not known to have happened, or surely not: see the reason. The retries are used up. */
+export interface Unavailable extends RefusedDetails {
+  readonly outcome: 'UNAVAILABLE';
+  readonly reason: UnavailableReason;
+  readonly retryAfterMs?: number;
+}
+export type Refused = Rejected | Unavailable;
+
+export interface Committed {
+  readonly outcome: 'COMMITTED';
+  readonly taskState: TaskStateName;
+  readonly retryAt?: number;
+  readonly record: number;
+  /** The report was sent again after its answer was lost, and the first one had been accepted. */
+  readonly resent?: true;
+}
+/** Permission was lost before the report came; no failure, and nothing more is to be sent. */
+export interface Cancelled extends RefusedDetails {
+  readonly outcome: 'CANCELLED';
+  /** Absent when it is known only from the first of two reports (`resent`). */
+  readonly reason?: CancelledReason;
+  readonly resent?: true;
+}
+export type ReportOutcome = Committed | Cancelled | Rejected | Unavailable;
+
+export interface HeartbeatOk {
+  readonly outcome: 'OK';
+  readonly leaseExpiry: number;
+  readonly leaseMs: number;
+  readonly executionDeadline: number;
+  readonly atCap: boolean;
+  readonly record: number | null;
+  /** When the lease ends by this process's monotonic clock (`monotonicMs()`), at the latest. */
+  readonly endsAtMs: number;
+}
+export type HeartbeatOutcome = HeartbeatOk | Rejected | Unavailable;
+
+export interface Redriven {
+  readonly outcome: 'COMMITTED';
+  readonly taskId: string;
+  readonly originTaskId: string;
+  readonly state: TaskStateName;
+  readonly deduplicated: boolean;
+  readonly record: number | null;
+}
+
+export interface TaskInfo {
+  readonly taskId: string;
+  readonly queue: string;
+  readonly state: TaskStateName;
+  readonly attempt: number;
+  readonly maxRetries: number;
+  readonly backoffMs: number;
+  readonly executionWindowMs: number;
+  readonly requestId?: string;
+  readonly originTaskId?: string;
+  readonly redrivenAs?: string;
+  readonly createdAt: number;
+  readonly eligibleAt?: number;
+  readonly lease?: {
+    readonly leaseId: string;
+    readonly workerId: string;
+    readonly grantedAt: number;
+    readonly leaseExpiry: number;
+    readonly executionDeadline: number;
+  };
+  readonly endedAt?: number;
+  readonly expirations: number;
+  readonly failures: number;
+  readonly retryAt?: number;
+  readonly lastFailureReason?: string;
+  readonly lastFailureKind?: 'error' | 'permanent' | 'released';
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly records: number;
+}
+/** One task with its bytes; a list shows TaskInfo only. */
+export interface TaskDetails extends TaskInfo {
+  readonly payload: Buffer;
+  readonly result?: Buffer;
+}
+
+/** One request or its answer, as it stood on the wire (snake_case). */
+export interface ProtocolEvent {
+  readonly direction: 'request' | 'answer';
+  readonly op: string;
+  /** 1 for the first attempt; more for what a transport failure made us send again. */
+  readonly attempt: number;
+  /** Of a request its parameters, of an answer its body, or `{error}` when none came. */
+  readonly body: unknown;
+  /** Answers only: milliseconds since the request was sent. */
+  readonly tookMs?: number;
+  /** Who sent it: the caller's thread, or the thread that keeps the leases. */
+  readonly thread: 'main' | 'heartbeat';
+}

@@ -1,0 +1,22 @@
+// Owns the public API of the package: what is not exported here may change without notice.
+
+export type { Leased, TaskFilter, TaskPage } from './client/answers.ts';
+export type { BatchRequest, FailKind } from './client/calls.ts';
+export type { BatchOutcome } from './client/client.ts';
+export { Client } from './client/client.ts';
+export { monotonicMs } from './client/clock.ts';
+export {
+  type AbortCode,
+  type ClientErrorCode,
+  LeaseholdError,
+  PermanentFailure,
+  RefusedError,
+  TaskAborted,
+} from './client/errors.ts';
+export type { ClientOptions } from './client/exchanger.ts';
+export type { Handler, HandlerContext } from './client/handler.ts';
+export type { Lease, LeaseData } from './client/lease.ts';
+export type * from './client/types.ts';
+export { Worker } from './client/worker.ts';
+export type { FailureReport, WorkerEvents } from './client/worker-events.ts';
+export type { StopOptions, WorkerOptions } from './client/worker-options.ts';
