@@ -9,7 +9,9 @@ type Commit = () => Promise<AppendResult>;
 
 export class AppendLine {
   private end: 'fenced' | 'failed' | undefined;
-  private last: Promise<AppendResult> | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+  /** Commits under way or waiting in the line. */
+  private underWay = 0;
 
   get fenced(): boolean {
     return this.end === 'fenced';
@@ -17,20 +19,15 @@ export class AppendLine {
 
   /** Runs the commit after those before it; at once, in this turn, when there is none. */
   run(commit: Commit): Promise<AppendResult> {
-    const before = this.last;
-    const next = (): Promise<AppendResult> => this.begin(commit);
-    const running = before === undefined ? next() : before.then(next, next);
-    this.last = running;
-    const done = (): void => {
-      if (this.last === running) this.last = undefined;
-    };
-    running.then(done, done);
+    this.underWay += 1;
+    const running = this.underWay === 1 ? this.begin(commit) : this.after(this.last, commit);
+    this.last = running.catch(() => {});
     return running;
   }
 
   /** Resolves when nothing is under way any more. */
   async idle(): Promise<void> {
-    while (this.last !== undefined) await this.last.catch(() => {});
+    while (this.underWay > 0) await this.last;
   }
 
   /** After 'failed': what comes from now on is tried again. A fenced writer stays fenced. */
@@ -38,18 +35,23 @@ export class AppendLine {
     if (this.end === 'failed') this.end = undefined;
   }
 
-  private begin(commit: Commit): Promise<AppendResult> {
-    if (this.end !== undefined) return Promise.resolve(this.end);
-    return commit().then(
-      (result) => {
-        if (result !== 'durable') this.end = result;
-        return result;
-      },
-      (error: unknown) => {
-        this.end = 'failed';
-        throw error;
-      },
-    );
+  private async after(before: Promise<unknown>, commit: Commit): Promise<AppendResult> {
+    await before;
+    return this.begin(commit);
+  }
+
+  private async begin(commit: Commit): Promise<AppendResult> {
+    try {
+      if (this.end !== undefined) return this.end;
+      const result = await commit();
+      if (result !== 'durable') this.end = result;
+      return result;
+    } catch (error) {
+      this.end = 'failed';
+      throw error;
+    } finally {
+      this.underWay -= 1;
+    }
   }
 }
 

@@ -134,12 +134,15 @@ export class Environment {
       }
     });
     this.settled = false;
-    const writing = Promise.allSettled([condition, ...puts]).then((results) => {
-      this.settled = true;
-      return outcome(results);
-    });
+    const writing = this.settle([condition, ...puts]);
     this.writing = writing;
     return within(writing, stallMs, 'stalled');
+  }
+
+  private async settle(results: readonly PromiseLike<boolean>[]): Promise<Written> {
+    const settled = await Promise.allSettled(results);
+    this.settled = true;
+    return outcome(settled);
   }
 
   /**
@@ -214,18 +217,15 @@ function outcome(results: readonly PromiseSettledResult<boolean>[]): Written {
     : 'refused';
 }
 
-function within<T, U>(promise: Promise<T>, ms: number, otherwise: U): Promise<T | U> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(otherwise), ms);
-    promise.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error: Error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
+/** The promise's value, or `otherwise` when it takes longer. */
+async function within<T, U>(promise: Promise<T>, ms: number, otherwise: U): Promise<T | U> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<U>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), ms);
   });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -88,7 +88,7 @@ export class MemoryLog implements Log {
   }
 
   get(seq: number): LogRecord | undefined {
-    if (seq > this.lastNumber || this.dropped.has(seq)) return undefined;
+    if (seq < 1 || seq > this.lastNumber || this.dropped.has(seq)) return undefined;
     const bytes = this.store.entries.get(seq);
     if (bytes === undefined) throw new LogCorrupt(seq, 'it is missing');
     return decodeRecord(seq, bytes);
