@@ -4,6 +4,7 @@
 
 import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 import { Producer } from '../src/mailbox/producer.ts';
+import { RequestTimes } from '../src/metrics/figures.ts';
 import { type Answer, answerOf, decodeAnswer } from '../src/protocol/answer-frame.ts';
 import { isWorkInProgress, type Request } from '../src/protocol/request.ts';
 import { encodeRequest } from '../src/protocol/request-codec.ts';
@@ -32,6 +33,8 @@ const REFUSALS: Readonly<Record<UnavailableReason, Answer>> = {
 const TICKETS = 2 ** 32;
 
 export class Gate {
+  /** How long requests took, refused ones too. */
+  readonly times = new RequestTimes();
   readonly #progress: Progress;
   readonly #openMax: number;
   readonly #asked = new Map<number, OnAnswer>();
@@ -71,6 +74,10 @@ export class Gate {
    * onAnswer has been called already.
    */
   ask(request: Request, onAnswer: OnAnswer): number {
+    return this.#ask(request, this.times.timed(request.op, onAnswer));
+  }
+
+  #ask(request: Request, onAnswer: OnAnswer): number {
     const refusal = this.#refusal();
     const ticket = refusal === undefined ? this.#offer(request) : 0;
     if (ticket === 0) onAnswer(REFUSALS[refusal ?? 'mailbox_full']);

@@ -1,18 +1,23 @@
-// Owns an ingress thread's way to the reader: what the routes ask of the log becomes questions to the
-// reader's thread, and where a task stands is asked of the coordinator first. Trouble is an answer.
+// Owns an ingress thread's way to the reader: what the routes ask of the log becomes questions to
+// the reader's thread, and where a task stands is asked of the coordinator first. Trouble is an
+// answer.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { RecordType } from '../src/core/records.ts';
-import type { Answer } from '../src/protocol/answer-frame.ts';
+import type { ThreadFigures } from '../src/metrics/figures.ts';
+import { type CoordinatorFigures, metricsText } from '../src/metrics/metrics-text.ts';
 import { parseTaskId } from '../src/protocol/ids.ts';
 import { PAGE_DEFAULT } from '../src/protocol/limits.ts';
 import { formatRefusal } from '../src/protocol/problem.ts';
+import type { Request } from '../src/protocol/request.ts';
 import { unavailable } from '../src/protocol/response.ts';
 import type { LogFields } from '../src/protocol/schemas.ts';
 import { parseStanding } from '../src/protocol/standing-json.ts';
 import type { LogQuery } from '../src/reader/log-query.ts';
 import type { Gate } from './gate.ts';
+import { type LagWatch, watchLag } from './lag.ts';
 import { type AskPage, LogStream } from './log-stream.ts';
+import { processMetrics } from './process-metrics.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from './reader-gate.ts';
 import type { FromReader, PageAnswer, ToReader } from './reader-messages.ts';
 
@@ -23,17 +28,21 @@ const TYPES: Readonly<Record<StoryForm, string>> = {
 };
 const PROBLEM = 'application/problem+json';
 const LINES = 'application/x-ndjson';
+const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
 type Asked = (answer: FromReader) => void;
 
 export class ReaderLink implements ReaderGate {
-  readonly #gate: Pick<Gate, 'ask'>;
+  readonly #gate: GateLike;
   readonly #open = new Map<number, Asked>();
+  readonly #lag: LagWatch;
   #port: MessagePort | undefined;
   #lastId = 0;
 
-  constructor(gate: Pick<Gate, 'ask'>) {
+  /** @param actor what this thread is called in metrics. */
+  constructor(gate: GateLike, actor = 'http') {
     this.#gate = gate;
+    this.#lag = watchLag(actor);
   }
 
   /** The channel to use from now on; what is open on an earlier one is answered as lost. */
@@ -42,6 +51,12 @@ export class ReaderLink implements ReaderGate {
     this.#port?.close();
     this.#port = port;
     port.on('message', (answer: FromReader) => {
+      if (answer.kind === 'ask figures') {
+        const { id } = answer;
+        const figures = this.#figures();
+        port.postMessage({ kind: 'own figures', id, figures } satisfies ToReader);
+        return;
+      }
       const asked = this.#open.get(answer.id);
       this.#open.delete(answer.id);
       asked?.(answer);
@@ -52,13 +67,14 @@ export class ReaderLink implements ReaderGate {
   }
 
   close(): void {
+    this.#lag.stop();
     this.#lose();
     this.#port?.close();
     this.#port = undefined;
   }
 
   async explain(taskId: number, form: StoryForm): Promise<ReaderAnswer> {
-    const standing = await this.#standing(taskId);
+    const standing = await askGate(this.#gate, { op: 'standing', taskId });
     if (standing.status !== 200) return problem(standing);
     const answer = await this.#ask({ kind: 'explain', standing: standing.text, form });
     if (answer.kind !== 'text') return broken(answer);
@@ -83,8 +99,22 @@ export class ReaderLink implements ReaderGate {
     return { status: 200, contentType: LINES, body: Buffer.from(page.body) };
   }
 
+  /** Shows what can be had: the coordinator and the reader may be away, this thread is not. */
   async metrics(): Promise<ReaderAnswer> {
-    return LOST;
+    const [answer, others, process] = await Promise.all([
+      askGate(this.#gate, { op: 'metrics' }),
+      this.#ask({ kind: 'figures' }),
+      processMetrics(),
+    ]);
+    const coordinator =
+      answer.status === 200 ? (JSON.parse(answer.text) as CoordinatorFigures) : undefined;
+    const threads = others.kind === 'figures' ? others.threads : [];
+    const text = metricsText(coordinator, [this.#figures(), ...threads]);
+    return { status: 200, contentType: PROMETHEUS, body: text + process };
+  }
+
+  #figures(): ThreadFigures {
+    return { ...this.#lag.health(), requests: this.#gate.times.figures() };
   }
 
   /** @returns undefined: the task is unknown, so no record is about it. */
@@ -98,26 +128,18 @@ export class ReaderLink implements ReaderGate {
     };
     if (fields.task === undefined) return query;
     const taskId = parseTaskId(fields.task) ?? 0;
-    const standing = await this.#standing(taskId);
+    const standing = await askGate(this.#gate, { op: 'standing', taskId });
     if (standing.status === 404) return undefined;
     if (standing.status !== 200) return standing;
     const { lastRecord, lastExtension, asOf } = parseStanding(standing.text);
     return { ...query, taskId, chain: { lastRecord, lastExtension, asOf } };
   }
 
-  #standing(taskId: number): Promise<Stood> {
-    return new Promise((resolve) => {
-      this.#gate.ask({ op: 'standing', taskId }, ({ status, body, retryAfterSeconds }: Answer) =>
-        resolve({ status, retryAfterSeconds, text: body.toString('utf8') }),
-      );
-    });
-  }
-
   readonly #askPage: AskPage = (query, wait, signal) => this.#page(query, wait, signal);
 
   async #page(query: LogQuery, wait: boolean, signal?: AbortSignal): Promise<PageOrFailure> {
     const answer = await this.#ask({ kind: 'page', query, wait }, signal);
-    return answer.kind === 'text' ? { ...answer, kind: 'failed', message: 'not a page' } : answer;
+    return answer.kind === 'page' || answer.kind === 'failed' ? answer : unfit(answer.id);
   }
 
   #ask(question: Unnumbered, signal?: AbortSignal): Promise<FromReader> {
@@ -147,20 +169,33 @@ export class ReaderLink implements ReaderGate {
   }
 }
 
-/** The coordinator's answer to where a task stands. */
+/** An answer of the coordinator, as text. */
 interface Stood {
   readonly status: number;
-  readonly retryAfterSeconds: number;
   readonly text: string;
 }
 
 type Unnumbered = ToReader extends infer M ? (M extends ToReader ? Omit<M, 'id'> : never) : never;
+type GateLike = Pick<Gate, 'ask' | 'times'>;
 type PageOrFailure = PageAnswer | Extract<FromReader, { kind: 'failed' }>;
+
+/** Asks the coordinator; its answer is kept beyond the call. */
+function askGate(gate: GateLike, request: Request): Promise<Stood> {
+  return new Promise((resolve) => {
+    gate.ask(request, ({ status, body }) => resolve({ status, text: body.toString('utf8') }));
+  });
+}
 
 const lost = (id: number): FromReader => ({
   kind: 'failed',
   id,
   message: 'the reader is not there; ask again',
+});
+
+const unfit = (id: number): Extract<FromReader, { kind: 'failed' }> => ({
+  kind: 'failed',
+  id,
+  message: 'not an answer to that question',
 });
 
 const problem = ({ status, text }: Stood): ReaderAnswer => ({
@@ -175,9 +210,7 @@ const broken = (answer: FromReader): ReaderAnswer => ({
   body: formatRefusal(
     unavailable(
       'log_unavailable',
-      answer.kind === 'failed' ? `The log could not be read: ${answer.message}.` : 'Not an answer.',
+      `The log could not be read: ${(answer.kind === 'failed' ? answer : unfit(0)).message}.`,
     ),
   ),
 });
-
-const LOST = broken(lost(0));

@@ -1,6 +1,7 @@
 // Owns the words between an ingress thread and the reader thread. Ids pair an answer with its
 // question; whoever asks in pages sets the pace, so neither side gathers more than a page.
 
+import type { ThreadFigures } from '../src/metrics/figures.ts';
 import type { LogQuery } from '../src/reader/log-query.ts';
 import type { StoryForm } from './reader-gate.ts';
 
@@ -14,7 +15,11 @@ export type ToReader =
       readonly standing: string;
       readonly form: StoryForm;
     }
-  | { readonly kind: 'cancel'; readonly id: number };
+  | { readonly kind: 'cancel'; readonly id: number }
+  /** What all other threads have measured. */
+  | { readonly kind: 'figures'; readonly id: number }
+  /** What this thread has measured, asked for by `ask figures`. */
+  | { readonly kind: 'own figures'; readonly id: number; readonly figures: ThreadFigures };
 
 export interface PageAnswer {
   readonly kind: 'page';
@@ -28,5 +33,8 @@ export interface PageAnswer {
 export type FromReader =
   | PageAnswer
   | { readonly kind: 'text'; readonly id: number; readonly body: Uint8Array }
+  | { readonly kind: 'figures'; readonly id: number; readonly threads: readonly ThreadFigures[] }
+  /** A question to the ingress; its id is the reader's. */
+  | { readonly kind: 'ask figures'; readonly id: number }
   /** Of our own errors: a damaged record, a log that cannot be read. */
   | { readonly kind: 'failed'; readonly id: number; readonly message: string };

@@ -54,6 +54,7 @@ export function serveReader(port: MessagePort, current: () => Reading | undefine
       open.get(id)?.cancel();
       return;
     }
+    if (message.kind !== 'page' && message.kind !== 'explain') return;
     const reading = current();
     if (reading === undefined) {
       answer({ kind: 'failed', id, message: 'it is not open yet' });
@@ -107,7 +108,7 @@ class Asked {
   }
 }
 
-type Question = Exclude<ToReader, { kind: 'cancel' }>;
+type Question = Extract<ToReader, { kind: 'page' | 'explain' }>;
 
 async function take(asked: Asked, message: Question): Promise<FromReader> {
   if (message.kind === 'page') return page(asked, message);

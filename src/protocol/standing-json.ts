@@ -1,5 +1,5 @@
-// Owns the way of a Standing back from its JSON: the coordinator answers it through the mailbox like
-// everything else, and the reader explains with it.
+// Owns the way of a Standing back from its JSON: the coordinator answers it through the mailbox
+// like everything else, and the reader explains with it.
 
 import { parseLeaseId, parseTaskId } from './ids.ts';
 import type { TaskStateName } from './request.ts';

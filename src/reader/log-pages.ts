@@ -1,6 +1,6 @@
-// Owns the reading of the log in pages: the records that match, in ascending order, up to a bound of
-// records and bytes, and where to go on. Long searches are done in slices, so that one of them does
-// not hold up everybody else who asks.
+// Owns the reading of the log in pages: the records that match, in ascending order, up to a bound
+// of records and bytes, and where to go on. Long searches are done in slices, so that one of them
+// does not hold up everybody else who asks.
 
 import type { LogRecord } from '../core/records.ts';
 import type { LogReader } from '../log/log.ts';

@@ -1,5 +1,6 @@
-// Owns the way through one task's records without an index: back along `prev` from its newest record,
-// and along each lease's extensions. Its cost is that task's history, however long the log is.
+// Owns the way through one task's records without an index: back along `prev` from its newest
+// record, and along each lease's extensions. Its cost is that task's history, however long the log
+// is.
 
 import type { LogRecord } from '../core/records.ts';
 import type { LogReader } from '../log/log.ts';

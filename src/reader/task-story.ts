@@ -1,5 +1,5 @@
-// Owns the reading of what explain needs: the task's records, and the starts of the coordinator that
-// fall into its history. It bounds how much it reads; what was left out is said.
+// Owns the reading of what explain needs: the task's records, and the starts of the coordinator
+// that fall into its history. It bounds how much it reads; what was left out is said.
 
 import type { StartRead, TaskStory } from '../core/explain.ts';
 import type { LogRecord } from '../core/records.ts';

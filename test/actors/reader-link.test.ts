@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { type OnAnswer } from '../../actors/gate.ts';
 import { ReaderLink } from '../../actors/reader-link.ts';
 import { type Reading, serveReader, type Waiter } from '../../actors/reader-session.ts';
+import { RequestTimes } from '../../src/metrics/figures.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
 import type { Request } from '../../src/protocol/request.ts';
 import { rejected, type Standing } from '../../src/protocol/response.ts';
@@ -39,7 +40,10 @@ class Bench {
     };
     serveReader(port2, () => reading);
     port2.on('message', () => void (this.pages += 1));
-    this.link = new ReaderLink({ ask: (request, answer) => this.answer(request, answer) });
+    this.link = new ReaderLink({
+      ask: (request, answer) => this.answer(request, answer),
+      times: new RequestTimes(),
+    });
     this.link.connect(port1);
   }
 

@@ -33,6 +33,12 @@ const layers: Record<string, Layer> = {
     packages: /^node:worker_threads$/,
   },
   log: { has: /^src\/log\//, mayImport: /^src\/core\/|^src\/protocol\/bytes\.ts$/ },
+  reader: { has: /^src\/reader\//, mayImport: /^src\/(core|protocol)\/|^src\/log\/log\.ts$/ },
+  metrics: {
+    has: /^src\/metrics\//,
+    mayImport: /^src\/protocol\/|^src\/histogram\.ts$/,
+    packages: NOTHING,
+  },
   client: { has: /^src\/client\//, mayImport: /^src\/protocol\/|^src\/errors\.ts$/ },
   cli: { has: /^src\/cli\//, mayImport: /^(src|actors)\// },
   'public interface': { has: /^src\/index\.ts$/, mayImport: /^src\/(client|protocol|errors)/ },

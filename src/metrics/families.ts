@@ -1,0 +1,137 @@
+// Owns the names, types and help texts of the metrics; docs/OPERATING.md, the dashboard and the
+// alert rules use these names and a test holds them to it. A help text says what to do when it
+// moves.
+
+export interface Family {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+}
+
+export const FAMILIES = {
+  leasehold_tasks: {
+    type: 'gauge',
+    help:
+      'Tasks by state and queue. FAILED or DEAD growing: look at them with `leasehold tasks`, ' +
+      'then redrive or leave them to retention.',
+  },
+  leasehold_tasks_eligible: {
+    type: 'gauge',
+    help:
+      'Waiting tasks that a worker could have now. Growing: add workers for the queue, or see ' +
+      'why they take none.',
+  },
+  leasehold_eligible_to_lease_seconds: {
+    type: 'histogram',
+    help:
+      'Time from eligible to leased, of the tasks leased since the start. Rising: too few ' +
+      'workers ask for the queue.',
+  },
+  leasehold_oldest_waiting_seconds: {
+    type: 'gauge',
+    help:
+      'How long the first task of the queue has been eligible. Rising while workers run: nobody ' +
+      'asks for this queue; explain the task.',
+  },
+  leasehold_leases_active: {
+    type: 'gauge',
+    help:
+      'Leases held now. Far below the workers that you run: they are idle, or cannot reach the ' +
+      'coordinator.',
+  },
+  leasehold_lease_expirations_total: {
+    type: 'counter',
+    help:
+      'Leases that ran out (LeaseExpired records). Rising: workers die, stall, or need a longer ' +
+      'lease or execution window.',
+  },
+  leasehold_duplicate_executions_total: {
+    type: 'counter',
+    help:
+      'Grants that follow an expiry of the same task: work that may have been done twice. ' +
+      'Rising: explain such a task, and check that effects are fenced.',
+  },
+  leasehold_late_reports_total: {
+    type: 'counter',
+    help:
+      'Reports discarded because their lease was over (TaskCancelled records). Rising: workers ' +
+      'outlive their leases; make them heartbeat, or lengthen the lease.',
+  },
+  leasehold_retries_total: {
+    type: 'counter',
+    help:
+      'Grants that follow a reported failure, releases not counted. Rising: read the failure ' +
+      'reasons with `leasehold tasks`.',
+  },
+  leasehold_coordinator_restarts_total: {
+    type: 'counter',
+    help:
+      'Starts of the coordinator in this log, but the first; also after a failed write. Rising ' +
+      'without your doing: read its log output.',
+  },
+  leasehold_log_replay_duration_seconds: {
+    type: 'gauge',
+    help:
+      'Time that the last start or rebuild took to replay the log. Growing: shorten retention, ' +
+      'or expect longer restarts.',
+  },
+  leasehold_log_replay_records: {
+    type: 'gauge',
+    help: 'Records replayed by the last start or rebuild.',
+  },
+  leasehold_log_last_sequence: {
+    type: 'gauge',
+    help:
+      'Number of the newest record. Standing still while requests come: the log takes no ' +
+      'records.',
+  },
+  leasehold_log_bytes: {
+    type: 'gauge',
+    help:
+      'Size of the log on the device. Near what the device holds: shorten retention or move the ' +
+      'data directory to a larger one.',
+  },
+  leasehold_log_commit_duration_seconds: {
+    type: 'histogram',
+    help:
+      'Time to flush one group of records to the device. Rising: the device is slow or shared; ' +
+      'every answer waits for it.',
+  },
+  leasehold_log_commit_records: {
+    type: 'histogram',
+    help:
+      'Records in one group. Groups grow with load by themselves; thousands mean that the ' +
+      'device is the limit.',
+  },
+  leasehold_mailbox_depth: {
+    type: 'gauge',
+    help:
+      'Requests that wait for the coordinator. Staying high: it is overloaded; answers are late ' +
+      'and soon refused.',
+  },
+  leasehold_mailbox_refused_total: {
+    type: 'counter',
+    help:
+      'Requests refused because the mailbox was full, since the process started. Rising: slow ' +
+      'your clients down or spread them.',
+  },
+  leasehold_request_duration_seconds: {
+    type: 'histogram',
+    help:
+      'Time from a parsed request to its answer; of a lease request the time that it was parked ' +
+      'included. UNAVAILABLE rising: the log takes no records, or the mailbox is full.',
+  },
+  leasehold_clock_offset_seconds: {
+    type: 'gauge',
+    help:
+      'Coordinator time minus the wall clock. Beyond a second: the wall clock was stepped; mend ' +
+      'it, leases are safe meanwhile.',
+  },
+  leasehold_event_loop_lag_seconds: {
+    type: 'gauge',
+    help:
+      'Greatest delay of the event loop of a thread of late. High: that thread has too much to ' +
+      'do, or the machine has.',
+  },
+} as const satisfies Readonly<Record<string, Family>>;
+
+export type MetricName = keyof typeof FAMILIES;

@@ -1,0 +1,126 @@
+// Holds the metrics to Prometheus' form and to what the figures say: cumulative histograms, merged
+// threads, and a bounded number of queues.
+
+import { expect } from 'chai';
+import { Histogram } from '../../src/histogram.ts';
+import { FAMILIES } from '../../src/metrics/families.ts';
+import { outcomeOf, RequestTimes } from '../../src/metrics/figures.ts';
+import {
+  type CoordinatorFigures,
+  metricsText,
+  QUEUES_SHOWN,
+  type QueueFigures,
+} from '../../src/metrics/metrics-text.ts';
+import { answerOf } from '../../src/protocol/answer-frame.ts';
+import { rejected, unavailable } from '../../src/protocol/response.ts';
+import { samplesOf, valueOf } from './exposition.ts';
+
+const queue = (name: string, waiting: number): QueueFigures => ({
+  queue: name,
+  waiting,
+  leased: 1,
+  completed: 2,
+  failed: 3,
+  dead: 4,
+  eligible: waiting,
+  oldest_waiting_ms: waiting * 1_000,
+});
+
+function coordinator(queues: readonly QueueFigures[]): CoordinatorFigures {
+  const data = new Histogram([1, 2, 4]);
+  for (const value of [0.5, 1, 3, 9]) data.observe(value);
+  return {
+    leases_active: queues.length,
+    lease_expirations: 5,
+    duplicate_executions: 4,
+    late_reports: 3,
+    retries: 2,
+    coordinator_restarts: 1,
+    log_last_sequence: 99,
+    log_bytes: 4_096,
+    log_replay_ms: 1_500,
+    log_replay_records: 98,
+    clock_offset_ms: -250,
+    event_loop_lag_ms: 3,
+    mailbox: { requests: 7, refused: 8 },
+    histograms: { commit_seconds: data, commit_records: data, eligible_to_lease_seconds: data },
+    queues,
+  };
+}
+
+const answer = answerOf(unavailable('mailbox_full', 'full'));
+
+describe('metrics', () => {
+  it('show every family of the table, in the form that scrapers read', () => {
+    const times = new RequestTimes();
+    times.observe('submit', answer, 3);
+    const thread = { actor: 'http', eventLoopLagMs: 20, requests: times.figures() };
+    const samples = samplesOf(metricsText(coordinator([queue('mail', 3)]), [thread]));
+    const shown = new Set(samples.map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
+    expect([...shown].toSorted()).deep.equal(Object.keys(FAMILIES).toSorted());
+    expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING', queue: 'mail' })).equal(3);
+    expect(valueOf(samples, 'leasehold_log_replay_duration_seconds')).equal(1.5);
+    expect(valueOf(samples, 'leasehold_clock_offset_seconds')).equal(-0.25);
+    expect(valueOf(samples, 'leasehold_event_loop_lag_seconds', { actor: 'http' })).equal(0.02);
+  });
+
+  it('make histograms cumulative', () => {
+    const samples = samplesOf(metricsText(coordinator([]), []));
+    const buckets = samples.filter(({ name }) => name === 'leasehold_log_commit_records_bucket');
+    expect(buckets.map(({ labels, value }) => [labels['le'], value])).deep.equal([
+      ['1', 2],
+      ['2', 2],
+      ['4', 3],
+      ['+Inf', 4],
+    ]);
+    expect(valueOf(samples, 'leasehold_log_commit_records_sum')).equal(13.5);
+    expect(valueOf(samples, 'leasehold_log_commit_records_count')).equal(4);
+  });
+
+  it('add up what several threads measured of the same request', () => {
+    const times = new RequestTimes();
+    times.observe('submit', answer, 3);
+    const threads = ['http', 'socket'].map((actor) => ({
+      actor,
+      eventLoopLagMs: 1,
+      requests: times.figures(),
+    }));
+    const samples = samplesOf(metricsText(undefined, threads));
+    const labels = { op: 'submit', outcome: 'UNAVAILABLE' };
+    expect(valueOf(samples, 'leasehold_request_duration_seconds_count', labels)).equal(2);
+    expect(valueOf(samples, 'leasehold_request_duration_seconds_sum', labels)).equal(0.006);
+    expect(valueOf(samples, 'leasehold_tasks')).equal(0);
+  });
+
+  it('sum what is beyond a thousand queues as other, also a queue of that name', () => {
+    const queues = [queue('other', 5_000)];
+    for (let i = 0; i < QUEUES_SHOWN + 10; i += 1) queues.push(queue(`q${i}`, i));
+    const samples = samplesOf(metricsText(coordinator(queues), []));
+    const waiting = samples.filter(
+      ({ name, labels }) => name === 'leasehold_tasks' && labels['state'] === 'WAITING',
+    );
+    expect(waiting).length(QUEUES_SHOWN + 1);
+    const all = queues.reduce((sum, one) => sum + one.waiting, 0);
+    expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING' })).equal(all);
+    expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING', queue: 'q1009' })).equal(1_009);
+    // 0 … 9 are the emptiest ten, and the real `other` is with them.
+    expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING', queue: 'other' })).equal(5_045);
+  });
+
+  it('name outcomes as the interface does', () => {
+    const cancelled = answerOf({
+      kind: 'refusal',
+      outcome: 'CANCELLED',
+      reason: 'lease_expired',
+      record: 7,
+    });
+    expect(outcomeOf('complete', cancelled)).equal('CANCELLED');
+    expect(outcomeOf('fail', answerOf(rejected('duplicate_report', 'twice')))).equal('REJECTED');
+    expect(outcomeOf('task', answerOf(rejected('unknown_task', 'none')))).equal('REJECTED');
+    expect(outcomeOf('submit', answer)).equal('UNAVAILABLE');
+    const done = answerOf({ kind: 'committed', taskState: 'COMPLETED', record: 3 });
+    expect(outcomeOf('complete', done)).equal('COMMITTED');
+    const seen = answerOf({ kind: 'overview', body: {} });
+    expect(outcomeOf('stats', seen)).equal('OK');
+  });
+});
