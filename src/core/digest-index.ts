@@ -2,7 +2,7 @@
 // columns beside the task's row, and an open-addressing table cut into shards, so that growing one
 // shard never holds a request up.
 
-import { Column, u32Column } from './columns.ts';
+import { type Column, u32Column } from './columns.ts';
 
 /** 128 bits as four unsigned 32-bit words. */
 export type Digest = readonly [number, number, number, number];

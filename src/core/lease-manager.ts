@@ -7,8 +7,8 @@ import type { Context } from './context.ts';
 import type { ActiveLease } from './leases.ts';
 import { before } from './queue.ts';
 import type { LeaseExpired, LeaseExtended, LeaseGranted, TaskDead } from './records.ts';
-import { NONE } from './task-table.ts';
 import { dead } from './task-manager.ts';
+import { NONE } from './task-table.ts';
 
 /**
  * The next step of a lease request: a grant, or the end of a task whose expiries in a row have

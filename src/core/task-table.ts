@@ -3,7 +3,7 @@
 // other the reverse; only the accessors below know that. Rows are written by apply.ts alone.
 
 import { TASK_STATES, type TaskStateName } from '../protocol/request.ts';
-import { f64Column, u32Column, u8Column } from './columns.ts';
+import { f64Column, u8Column, u32Column } from './columns.ts';
 import { IdDirectory } from './id-directory.ts';
 
 /** No row, in links and results. */

@@ -1,8 +1,8 @@
 // Owns the refusals that need no record: unknown ids, repeated reports, tasks that are over. The
 // order of the checks is a ruling (R12), and each answer is decided from the state alone.
 
-import type { HeartbeatRequest, ReportRequest, Request } from '../protocol/request.ts';
 import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';
+import type { HeartbeatRequest, ReportRequest, Request } from '../protocol/request.ts';
 import { type CancelledReason, type Rejected, rejected } from '../protocol/response.ts';
 import { digestOf } from './digest-index.ts';
 import type { State } from './state.ts';

@@ -1,0 +1,214 @@
+// Owns the coordinator's thread: a port, a clock and a log around src/coordinator.ts. It takes
+// requests out of the mailbox, hands them to the loop, and sends the answers back; it decides
+// nothing. It ends by itself only after saying why, and is never terminated from outside, because
+// ending a thread that writes LMDB ends the process.
+
+import { createHash } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { workerData } from 'node:worker_threads';
+import { Coordinator } from '../src/coordinator.ts';
+import type { CoordinatorEvents } from '../src/coordinator-options.ts';
+import { InvariantBroken } from '../src/core/assert.ts';
+import { digestOf } from '../src/core/digest-index.ts';
+import { openLmdbLog } from '../src/log/lmdb-log.ts';
+import { Consumer, type MailboxSink, type Peer } from '../src/mailbox/consumer.ts';
+import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
+import { encodeAnswer } from '../src/protocol/answer-frame.ts';
+import { decodeRequest } from '../src/protocol/request-codec.ts';
+import type { Mode } from '../src/recovery.ts';
+import { clock } from './clock.ts';
+import type { CoordinatorData, FromCoordinator, ToCoordinator } from './control.ts';
+import { MeasuredLog } from './measured-log.ts';
+import { type Phase, Progress } from './progress.ts';
+
+/** While a group is in flight so many records may gather; then the mailbox holds what comes. */
+const GATHERED_MAX = 4_096;
+const DRAIN_MESSAGES = 1_024;
+const DRAIN_BYTES = 8 * 1024 * 1024;
+/** A ticket of the loop is its producer's place here times this, plus the producer's own ticket. */
+const TICKETS = 2 ** 32;
+
+const PHASES: Record<Mode, Phase> = {
+  starting: 'recovering',
+  serving: 'ready',
+  'read-only': 'refusing',
+  rebuilding: 'refusing',
+  ended: 'down',
+};
+
+const data = workerData as CoordinatorData;
+const progress = new Progress(data.progress);
+const lag = monitorEventLoopDelay({ resolution: 10 });
+const say = (message: FromCoordinator): void => data.control.postMessage(message);
+
+class CoordinatorActor {
+  private readonly peers: Peer[] = [];
+  private readonly places = new Map<Peer, number>();
+  private readonly consumer = new Consumer(() => setImmediate(() => this.pump()));
+  private readonly loop: Coordinator;
+  private readonly log: MeasuredLog;
+  private running = false;
+  private held = false;
+
+  constructor(log: MeasuredLog) {
+    this.log = log;
+    this.loop = new Coordinator({
+      log,
+      knobs: data.core,
+      clock,
+      digestText: (text) => digestOf(createHash('sha256').update(text).digest()),
+      acceptClock: data.acceptClock,
+      skip: data.skip,
+      onReplay: (records) => {
+        progress.replay = { records, of: log.lastNumber };
+      },
+      events: this.events(),
+    });
+    this.loop.reading.surroundings = () => this.surroundings();
+  }
+
+  attach(end: MailboxEnd): void {
+    const peer = this.consumer.add(end);
+    this.places.set(peer, this.peers.length);
+    this.peers.push(peer);
+  }
+
+  async start(): Promise<void> {
+    progress.phase = 'recovering';
+    progress.replay = { records: 0, of: this.log.lastNumber };
+    await this.loop.start();
+    const { recovery } = this.loop;
+    if (recovery.mode === 'ended') return;
+    this.running = true;
+    progress.replay = { records: recovery.replayRecords, of: recovery.replayRecords };
+    const { replayMs, replayRecords } = recovery;
+    say({ kind: 'ready', replayMs, replayRecords, epoch: this.loop.state.epoch });
+    this.pump();
+  }
+
+  /** Answers what is in the mailbox, flushes, closes. */
+  async stop(): Promise<void> {
+    while (this.running && this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink));
+    this.running = false;
+    await this.loop.stop();
+    this.consumer.close();
+    await this.log.close();
+    say({ kind: 'stopped' });
+    data.control.close();
+    lag.disable();
+  }
+
+  private pump(): void {
+    if (!this.running) return;
+    const more = this.drain();
+    this.loop.flush();
+    this.consumer.flushReplies();
+    if (more && !this.held) setImmediate(() => this.pump());
+  }
+
+  /** Takes what is there; while a group is in flight only as much as may gather behind it. */
+  private drain(): boolean {
+    this.held = this.loop.commits.busy && this.loop.commits.gathered >= GATHERED_MAX;
+    if (this.held) return true;
+    try {
+      return this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink);
+    } catch (error) {
+      die(error);
+    }
+  }
+
+  private readonly sink: MailboxSink = {
+    take: (from, ticket, kind, message) => {
+      if (from.exempt) {
+        this.loop.tick();
+        return;
+      }
+      const own = (this.places.get(from) as number) * TICKETS + ticket;
+      if (kind === 'withdraw') this.loop.withdraw(own);
+      else if (kind === 'hasten') this.loop.hurry(own);
+      else this.loop.take(own, decodeRequest(message));
+    },
+    gone: (from) => {
+      const place = this.places.get(from) as number;
+      this.loop.granting.withdrawWhere((ticket) => Math.floor(ticket / TICKETS) === place);
+    },
+  };
+
+  private events(): CoordinatorEvents {
+    return {
+      answer: (ticket, response) => {
+        const peer = this.peers[Math.floor(ticket / TICKETS)] as Peer;
+        this.consumer.reply(peer, ticket % TICKETS, encodeAnswer(response));
+      },
+      durable: (seq) => {
+        progress.durable = seq;
+        say({ kind: 'durable', seq });
+        this.consumer.flushReplies();
+        // The next commit takes along what has arrived while this one was flushed.
+        if (!this.running) return;
+        const wasHeld = this.held;
+        if (this.drain() || wasHeld) setImmediate(() => this.pump());
+      },
+      mode: (mode) => {
+        progress.phase = PHASES[mode];
+        progress.epoch = this.loop.state.epoch;
+        const refusing = mode === 'read-only' || mode === 'rebuilding';
+        say({
+          kind: 'log',
+          level: refusing ? 'warn' : 'info',
+          msg: refusing ? 'the log takes no records; reads go on' : `coordinator is ${mode}`,
+          mode,
+          last_sequence: this.loop.state.lastSeq,
+        });
+      },
+      fatal: die,
+    };
+  }
+
+  private surroundings(): Record<string, unknown> {
+    const { recovery } = this.loop;
+    const bytes = this.log.bytes();
+    return {
+      mode: recovery.mode,
+      log_bytes: bytes.total,
+      log_bytes_forgotten: bytes.forgotten,
+      log_replay_ms: recovery.replayMs,
+      log_replay_records: recovery.replayRecords,
+      clock_offset_ms: recovery.time.offset(),
+      mailbox: { ...this.consumer.depth(), refused: this.consumer.refused },
+      histograms: { ...this.log.figures(), ...this.loop.granting.figures() },
+      event_loop_lag_ms: lag.max / 1e6,
+    };
+  }
+}
+
+/** Says why and ends the process's heart; the supervisor decides what follows. */
+function die(error: unknown): never {
+  const { code, message, stack } = error as Error & { code?: string };
+  const bug = error instanceof InvariantBroken || code === undefined;
+  progress.phase = 'down';
+  say({
+    kind: 'fatal',
+    code: bug ? 'INVARIANT' : code,
+    message: bug ? (stack ?? message) : message,
+  });
+  data.control.close();
+  // Not process.exit inside a message handler's depth: what was posted must leave first.
+  setImmediate(() => process.exit(1));
+  throw error;
+}
+
+lag.enable();
+try {
+  const log = await openLmdbLog({ dataDir: data.dataDir, segmentBytes: data.segmentBytes });
+  say({ kind: 'opened', created: log.created, records: log.lastNumber, path: data.dataDir });
+  const actor = new CoordinatorActor(new MeasuredLog(log, clock.monotonic));
+  for (const end of data.ends) actor.attach(end);
+  data.control.on('message', (message: ToCoordinator) => {
+    if (message.kind === 'attach') actor.attach(message.end);
+    else void actor.stop().catch(die);
+  });
+  await actor.start();
+} catch (error) {
+  die(error);
+}

@@ -1,0 +1,173 @@
+// Owns a coordinator on a log in memory with a clock that moves only when told: what the core's
+// tests play their stories on.
+
+import { createHash } from 'node:crypto';
+import { Coordinator } from '../../src/coordinator.ts';
+import { digestOf } from '../../src/core/digest-index.ts';
+import { brokenInvariants } from '../../src/core/invariants.ts';
+import type { CoreKnobs } from '../../src/core/knobs.ts';
+import type { LogRecord } from '../../src/core/records.ts';
+import { MemoryLog } from '../../src/log/memory-log.ts';
+import type {
+  FailRequest,
+  LeaseRequest,
+  Request,
+  SubmitRequest,
+} from '../../src/protocol/request.ts';
+import type { Lease, Leased, Response, Submitted } from '../../src/protocol/response.ts';
+import type { Mode } from '../../src/recovery.ts';
+import { replay } from '../../src/replay.ts';
+
+export const KNOBS: CoreKnobs = {
+  leaseDurationMs: 10_000,
+  heartbeatIntervalMs: 3_000,
+  executionWindowMs: 60_000,
+  maxRetries: 2,
+  backoffMs: 0,
+  backoffFactor: 1,
+  poisonThreshold: 10,
+  retentionMs: 0,
+  retentionFailedMs: 0,
+  answerMaxBytes: 16 * 1024 * 1024,
+};
+
+export const digestText = (text: string) => digestOf(createHash('sha256').update(text).digest());
+const START = 1_700_000_000_000;
+
+export class World {
+  log: MemoryLog;
+  loop: Coordinator;
+  /** Ms since the world began. */
+  time = 0;
+  wallOffset = 0;
+  readonly answers = new Map<number, Response>();
+  readonly modes: Mode[] = [];
+  fatal: Error | undefined;
+  private tickets = 0;
+  private readonly knobs: CoreKnobs;
+
+  constructor(knobs: Partial<CoreKnobs> = {}, log = new MemoryLog()) {
+    this.knobs = { ...KNOBS, ...knobs };
+    this.log = log;
+    this.loop = this.boot();
+  }
+
+  static async started(knobs: Partial<CoreKnobs> = {}, log = new MemoryLog()): Promise<World> {
+    const world = new World(knobs, log);
+    await world.loop.start();
+    return world;
+  }
+
+  /** A new process on what the log holds; what was not durable is gone. */
+  async restart(options: { acceptClock?: boolean; skip?: number } = {}): Promise<void> {
+    await this.log.close();
+    this.log = new MemoryLog({ store: this.log.store });
+    this.loop = this.boot(options);
+    await this.loop.start();
+  }
+
+  /** Hands a request in without flushing. */
+  take(request: Request): number {
+    this.tickets += 1;
+    this.loop.take(this.tickets, request);
+    return this.tickets;
+  }
+
+  /** Hands a request in, flushes, and gives its answer (undefined: it is parked). */
+  async ask(request: Request): Promise<Response | undefined> {
+    const ticket = this.take(request);
+    await this.settle();
+    return this.answers.get(ticket);
+  }
+
+  async settle(): Promise<void> {
+    this.loop.flush();
+    await this.loop.commits.settled();
+  }
+
+  async tick(): Promise<void> {
+    this.loop.tick();
+    await this.settle();
+  }
+
+  async submit(more: Partial<SubmitRequest> = {}): Promise<number> {
+    const answer = await this.ask({
+      op: 'submit',
+      queue: 'default',
+      payload: new TextEncoder().encode('p'),
+      ...more,
+    });
+    return (answer as Submitted).taskId;
+  }
+
+  async lease(more: Partial<LeaseRequest> = {}): Promise<Lease> {
+    const answer = (await this.ask(leaseRequest(more))) as Leased;
+    const lease = answer.leases[0];
+    if (lease === undefined) throw new Error(`no lease: ${answer.empty?.reason}`);
+    return lease;
+  }
+
+  complete(lease: { taskId: number; leaseId: number }): Promise<Response | undefined> {
+    return this.ask({ op: 'complete', taskId: lease.taskId, leaseId: lease.leaseId });
+  }
+
+  fail(
+    lease: { taskId: number; leaseId: number },
+    more: Partial<FailRequest> = {},
+  ): Promise<Response | undefined> {
+    const { taskId, leaseId } = lease;
+    return this.ask({ op: 'fail', taskId, leaseId, reason: 'no luck', kind: 'error', ...more });
+  }
+
+  heartbeat(lease: { taskId: number; leaseId: number }): Promise<Response | undefined> {
+    return this.ask({ op: 'heartbeat', taskId: lease.taskId, leaseId: lease.leaseId });
+  }
+
+  records(): LogRecord[] {
+    return [...this.log.read(1)];
+  }
+
+  /** The types of the records after the last start, in order. */
+  types(): string[] {
+    return this.records()
+      .filter((record) => record.type !== 'CoordinatorStarted')
+      .map((record) => record.type);
+  }
+
+  /** Broken invariants of the live state and of the replayed one. */
+  broken(): string[] {
+    const again = replay(this.log, { digestText }).state;
+    return [...brokenInvariants(this.loop.state), ...brokenInvariants(again)];
+  }
+
+  private boot(options: { acceptClock?: boolean; skip?: number } = {}): Coordinator {
+    return new Coordinator({
+      log: this.log,
+      knobs: this.knobs,
+      digestText,
+      clock: { wall: () => START + this.time + this.wallOffset, monotonic: () => this.time },
+      ...options,
+      events: {
+        answer: (ticket, response) => {
+          if (this.answers.has(ticket)) throw new Error(`ticket ${ticket} was answered twice`);
+          this.answers.set(ticket, response);
+        },
+        durable: () => {},
+        mode: (mode) => this.modes.push(mode),
+        fatal: (error) => {
+          this.fatal = error;
+        },
+      },
+    });
+  }
+}
+
+export const leaseRequest = (more: Partial<LeaseRequest> = {}): LeaseRequest => ({
+  op: 'lease',
+  workerId: 'w1',
+  queues: ['default'],
+  max: 1,
+  waitMs: 0,
+  base64: false,
+  ...more,
+});
