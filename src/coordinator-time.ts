@@ -8,7 +8,7 @@ export interface Clock {
 }
 
 const DAY_MS = 86_400_000;
-/** A wall clock further ahead of the log than this is refused: it would end and forget everything. */
+/** A wall clock further ahead of the log is refused: it would end and forget everything. */
 export const CLOCK_AHEAD_MAX_MS = 365 * DAY_MS;
 const CAUTIOUS_AHEAD_MS = DAY_MS;
 const CAUTION_MS = 3_600_000;
@@ -34,8 +34,9 @@ export class CoordinatorTime {
     const ahead = lastAt === 0 ? 0 : wall - lastAt;
     if (ahead > CLOCK_AHEAD_MAX_MS && !acceptClock) {
       throw new ClockRefused(
-        `the clock says ${new Date(wall).toISOString()}, ${Math.floor(ahead / DAY_MS)} days after ` +
-          'the newest record: if that is right, start once with --accept-clock',
+        `the clock says ${new Date(wall).toISOString()}, ` +
+          `${Math.floor(ahead / DAY_MS)} days after the newest record: ` +
+          'if that is right, start once with --accept-clock',
       );
     }
     this.base = Math.max(wall, lastAt);

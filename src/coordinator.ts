@@ -13,6 +13,7 @@
 // No I/O but the log's, no clock but the one handed in: actors, tests and the simulator run this
 // same file.
 
+import type { CoordinatorEvents, CoordinatorOptions } from './coordinator-options.ts';
 import { applyChecked } from './core/apply.ts';
 import { invariant } from './core/assert.ts';
 import { check } from './core/check.ts';
@@ -27,9 +28,8 @@ import { respond } from './core/respond.ts';
 import type { State } from './core/state.ts';
 import { NONE } from './core/task-table.ts';
 import { validate } from './core/validate.ts';
-import type { CoordinatorEvents, CoordinatorOptions } from './coordinator-options.ts';
-import { GroupCommit, type Ticket } from './group-commit.ts';
 import { Granting } from './granting.ts';
+import { GroupCommit, type Ticket } from './group-commit.ts';
 import type { LeaseRequest, Request } from './protocol/request.ts';
 import { type Response, unavailable } from './protocol/response.ts';
 import { Reading } from './reading.ts';

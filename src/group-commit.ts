@@ -29,7 +29,7 @@ export interface Commit {
 export interface CommitEvents {
   /** Its records are on the device: its answers may leave. */
   durable(commit: Commit): void;
-  /** Not known to have happened, nor anything decided after it: all these tickets are to be told. */
+  /** Not known to have happened, nor anything decided after it: these tickets are to be told. */
   lost(result: Exclude<AppendResult, 'durable'>, tickets: readonly Ticket[]): void;
 }
 

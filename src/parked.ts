@@ -69,7 +69,7 @@ export class ParkedRequests {
     return [...this.byTicket.keys()].map((ticket) => this.take(ticket) as Parked);
   }
 
-  /** Lease requests that ask for a queue, in order of arrival; safe against taking while walking. */
+  /** Lease requests for a queue, in order of arrival; safe against taking while walking. */
   askersOf(queue: string): Iterable<Parked> {
     return this.askers.get(queue) ?? [];
   }

@@ -243,7 +243,7 @@ describe('coordinator: nothing leaves before the flush', () => {
 });
 
 describe('coordinator: an append that fails', () => {
-  it('leaves state and log as they were, tells everybody, and goes on with a new epoch', async () => {
+  it('leaves state and log as they were, tells everybody, goes on with a new epoch', async () => {
     const world = await World.started();
     await world.submit();
     const before = stateDigest(world.loop.state);

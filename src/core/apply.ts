@@ -5,9 +5,18 @@ import { assertNever, invariant } from './assert.ts';
 import { check } from './check.ts';
 import { digestOf } from './digest-index.ts';
 import { forgetTasks } from './forgetting.ts';
-import { type EndedLease, newHistory, placeOf, type TaskHistory } from './history.ts';
+import {
+  type EndedLease,
+  endedByReport,
+  endedSilently,
+  newHistory,
+  placeOf,
+  type TaskHistory,
+} from './history.ts';
+import type { ActiveLease } from './leases.ts';
 import type {
   LeaseExpired,
+  LeaseExtended,
   LeaseGranted,
   LogRecord,
   TaskCancelled,
@@ -29,55 +38,37 @@ export function apply(state: State, record: LogRecord): void {
 
 /** Folds a record that check() has passed on this very state. */
 export function applyChecked(state: State, record: LogRecord): void {
+  passOver(state, record);
   switch (record.type) {
     case 'TaskCreated':
-      applyCreated(state, record);
-      break;
+      return applyCreated(state, record);
     case 'LeaseGranted':
-      applyGranted(state, record);
-      break;
-    case 'LeaseExtended': {
-      const lease = state.leases.get(record.leaseId);
-      invariant(lease !== undefined, `lease ${record.leaseId} is not current`);
-      state.leases.extend(lease, record.newLeaseExpiry, record.seq);
-      const history = state.histories.get(lease.row);
-      if (history !== undefined) history.records += 1;
-      break;
-    }
+      return applyGranted(state, record);
+    case 'LeaseExtended':
+      return applyExtended(state, record);
     case 'LeaseExpired':
-      applyExpired(state, record);
-      break;
+      return applyExpired(state, record);
     case 'TaskCompleted':
-      applyCompleted(state, record);
-      break;
+      return applyCompleted(state, record);
     case 'TaskFailed':
-      applyFailed(state, record);
-      break;
+      return applyFailed(state, record);
     case 'TaskCancelled':
-      applyCancelled(state, record);
-      break;
+      return applyCancelled(state, record);
     case 'TaskDead':
-      applyDead(state, record);
-      break;
+      return applyDead(state, record);
     case 'CoordinatorStarted':
       state.epoch = record.seq;
       state.starts.push(record.seq);
       state.totals.starts += 1;
-      break;
+      return;
     case 'HistoryForgotten':
-      state.completedThrough = record.completedThrough;
-      state.failedThrough = record.failedThrough;
-      forgetTasks(state, record.completedThrough, record.failedThrough);
-      Object.assign(state.totals, record.totals);
-      break;
+      return forgetTasks(state, record);
     default:
       assertNever(record);
   }
-  state.lastSeq = record.seq;
-  state.lastAt = record.at;
 }
 
-/** The record stands in the log, but its task is forgotten: only its number and time count. */
+/** Of a record whose task is forgotten only its number and time count. */
 export function passOver(state: State, record: LogRecord): void {
   state.lastSeq = record.seq;
   state.lastAt = record.at;
@@ -131,16 +122,16 @@ function applyGranted(state: State, record: LeaseGranted): void {
   });
 }
 
+function applyExtended(state: State, record: LeaseExtended): void {
+  const lease = leaseOf(state, record.leaseId);
+  state.leases.extend(lease, record.newLeaseExpiry, record.seq);
+  const history = state.histories.get(lease.row);
+  if (history !== undefined) history.records += 1;
+}
+
 function applyExpired(state: State, record: LeaseExpired): void {
   const row = rowOf(state, record);
-  const history = endLease(state, row, {
-    leaseId: record.leaseId,
-    ended: 'expired',
-    endRecord: record.seq,
-    outcome: undefined,
-    report: undefined,
-    reportRecord: 0,
-  });
+  const history = endLease(state, row, endedSilently(record.leaseId, 'expired', record.seq));
   history.expirations += 1;
   history.expirationsInRow += 1;
   state.totals.leaseExpirations += 1;
@@ -151,9 +142,7 @@ function applyExpired(state: State, record: LeaseExpired): void {
 function applyCompleted(state: State, record: TaskCompleted): void {
   const row = rowOf(state, record);
   const history = state.histories.get(row);
-  const lease = state.leases.get(record.leaseId);
-  invariant(lease !== undefined, `lease ${record.leaseId} is not current`);
-  state.leases.remove(lease);
+  state.leases.remove(leaseOf(state, record.leaseId));
   if (history !== undefined) {
     history.records += 1;
     history.expirationsInRow = 0;
@@ -167,14 +156,8 @@ function applyCompleted(state: State, record: TaskCompleted): void {
 
 function applyFailed(state: State, record: TaskFailed): void {
   const row = rowOf(state, record);
-  const history = endLease(state, row, {
-    leaseId: record.leaseId,
-    ended: record.kind === 'released' ? 'released' : 'failed',
-    endRecord: record.seq,
-    outcome: 'COMMITTED',
-    report: 'fail',
-    reportRecord: record.seq,
-  });
+  const ended = record.kind === 'released' ? 'released' : 'failed';
+  const history = endLease(state, row, endedByReport(record.leaseId, ended, record.seq));
   Object.assign(history, countFailure(history, record.kind));
   history.expirationsInRow = 0;
   history.lastFailure = record.seq;
@@ -206,20 +189,11 @@ function applyCancelled(state: State, record: TaskCancelled): void {
 
 function applyDead(state: State, record: TaskDead): void {
   const row = rowOf(state, record);
-  let leaseId = 0;
+  const leaseId = state.newestLease(row);
   if (state.tasks.state(row) === 'LEASED') {
-    leaseId = state.tasks.leaseId(row);
-    endLease(state, row, {
-      leaseId,
-      ended: 'killed',
-      endRecord: record.seq,
-      outcome: undefined,
-      report: undefined,
-      reportRecord: 0,
-    });
+    endLease(state, row, endedSilently(leaseId, 'killed', record.seq));
   } else {
     const history = state.histories.get(row);
-    leaseId = history?.leases.at(-1)?.leaseId ?? 0;
     if (history !== undefined) history.records += 1;
     state.queueOf(row).remove(state.tasks, row);
     state.tasks.setLast(row, record.seq);
@@ -227,23 +201,16 @@ function applyDead(state: State, record: TaskDead): void {
   end(state, row, 'DEAD', leaseId, record.seq);
 }
 
-function end(
-  state: State,
-  row: number,
-  to: 'FAILED' | 'DEAD',
-  leaseId: number,
-  record: number,
-): void {
+function end(state: State, row: number, to: 'FAILED' | 'DEAD', lease: number, record: number) {
   count(state, row, -1);
-  state.tasks.setEnded(row, to, leaseId, record);
+  state.tasks.setEnded(row, to, lease, record);
   count(state, row, 1);
   state.ended.failed.push(state.tasks, row);
 }
 
-/** The current lease is over: it moves to the task's history, which begins with it at the latest. */
+/** The current lease is over: it moves to the task's history, which begins with it if need be. */
 function endLease(state: State, row: number, ended: EndedLease): TaskHistory {
-  const lease = state.leases.get(ended.leaseId);
-  invariant(lease !== undefined, `lease ${ended.leaseId} is not current`);
+  const lease = leaseOf(state, ended.leaseId);
   state.leases.remove(lease);
   let history = state.histories.get(row);
   if (history === undefined) {
@@ -271,6 +238,12 @@ function count(state: State, row: number, by: 1 | -1): void {
   const { counts } = state.queueOf(row);
   const index = state.tasks.stateIndex(row);
   counts[index] = (counts[index] as number) + by;
+}
+
+function leaseOf(state: State, leaseId: number): ActiveLease {
+  const lease = state.leases.get(leaseId);
+  invariant(lease !== undefined, `lease ${leaseId} is not current`);
+  return lease;
 }
 
 function rowOf(state: State, record: { readonly taskId: number }): number {

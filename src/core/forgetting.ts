@@ -12,9 +12,12 @@ import { NONE } from './task-table.ts';
 export const FORGOTTEN_MAX = 10_000;
 
 /** Removes every ended task up to the numbers, except one whose origin is still remembered. */
-export function forgetTasks(state: State, completedThrough: number, failedThrough: number): void {
-  take(state, state.ended.completed, completedThrough);
-  take(state, state.ended.failed, failedThrough);
+export function forgetTasks(state: State, record: HistoryForgotten): void {
+  state.completedThrough = record.completedThrough;
+  state.failedThrough = record.failedThrough;
+  Object.assign(state.totals, record.totals);
+  take(state, state.ended.completed, record.completedThrough);
+  take(state, state.ended.failed, record.failedThrough);
   // Forgetting an origin frees its redriven task, which may be the origin of the next: go on until
   // nothing more leaves.
   for (let before = -1; before !== state.ended.held.size; ) {

@@ -46,6 +46,34 @@ export const newHistory = (records: number): TaskHistory => ({
   lastFailure: 0,
 });
 
+/** A lease that time or an administrator ended: its worker has not been heard yet. */
+export const endedSilently = (
+  leaseId: number,
+  ended: 'expired' | 'killed',
+  endRecord: number,
+): EndedLease => ({
+  leaseId,
+  ended,
+  endRecord,
+  outcome: undefined,
+  report: undefined,
+  reportRecord: 0,
+});
+
+/** A lease that its worker's accepted report ended. */
+export const endedByReport = (
+  leaseId: number,
+  ended: 'completed' | 'failed' | 'released',
+  endRecord: number,
+): EndedLease => ({
+  leaseId,
+  ended,
+  endRecord,
+  outcome: 'COMMITTED',
+  report: ended === 'completed' ? 'complete' : 'fail',
+  reportRecord: endRecord,
+});
+
 /** @returns the place of an ended lease in the history, or -1. */
 export function placeOf(history: TaskHistory, leaseId: number): number {
   const { leases } = history;

@@ -1,11 +1,11 @@
-// Owns what the log says, folded: tasks, leases, orders, counters. It decides nothing and reads no
-// clock; apply.ts is its only writer, and dropping it loses nothing that replay does not bring back.
+// Owns what the log says, folded: tasks, leases, orders, counters. It decides nothing; apply.ts is
+// its only writer, and dropping it loses nothing that replay does not bring back.
 
 import { Contracts } from './contracts.ts';
 import { type Digest, DigestIndex } from './digest-index.ts';
 import { EndedTasks } from './ended-tasks.ts';
 import type { EndedLease, TaskHistory } from './history.ts';
-import { placeOf } from './history.ts';
+import { endedByReport, placeOf } from './history.ts';
 import { Leases } from './leases.ts';
 import type { Queue } from './queue.ts';
 import type { Totals } from './records.ts';
@@ -62,15 +62,7 @@ export class State {
   endedLease(row: number, leaseId: number): EndedLease | undefined {
     const { tasks } = this;
     if (tasks.state(row) === 'COMPLETED' && tasks.leaseId(row) === leaseId) {
-      const endRecord = tasks.endRecord(row);
-      return {
-        leaseId,
-        ended: 'completed',
-        endRecord,
-        outcome: 'COMMITTED',
-        report: 'complete',
-        reportRecord: endRecord,
-      };
+      return endedByReport(leaseId, 'completed', tasks.endRecord(row));
     }
     const history = this.histories.get(row);
     const place = history === undefined ? -1 : placeOf(history, leaseId);

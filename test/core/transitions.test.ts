@@ -32,7 +32,7 @@ const granted = (attempt: number, prev: number, at = AT): Draft => ({
   leaseExpiry: at + 50,
 });
 
-/** A log of one task that is in the state and had one lease (record 2) that ended without outcome. */
+/** A log of one task in that state, which had one lease (record 2) that ended without outcome. */
 const STORIES: Record<TaskStateName, Draft[]> = {
   WAITING: [
     created(),
