@@ -80,10 +80,8 @@ export function skipTo(state: State, seq: number): void {
 }
 
 function applyCreated(state: State, record: TaskCreated): void {
-  const { tasks } = state;
-  const row = tasks.add(record.seq, state.contracts.join(record).index);
-  const eligibleAt = Math.max(record.at, record.notBefore ?? 0);
-  wait(state, row, eligibleAt, record);
+  const row = state.tasks.add(record.seq, state.contracts.join(record).index);
+  wait(state, row, Math.max(record.at, record.notBefore ?? 0), record);
   if (record.requestId !== undefined) {
     const content = record.contentHash ?? new Uint8Array(16);
     state.requestIds.add(state.digestText(record.requestId), row, digestOf(content));
