@@ -1,0 +1,104 @@
+// Owns the reader thread: its own read-only handle of the log, and the answers about the log as such
+// (pages, followers, explanations). It shows nothing beyond the newest durable record, and nothing
+// it does can slow the coordinator.
+
+import type { MessagePort } from 'node:worker_threads';
+import { openLmdbReader } from '../src/log/lmdb-reader.ts';
+import { queueNames } from '../src/reader/queue-names.ts';
+import type { ActorHealth, ReaderControl, StartResult } from './control.ts';
+import { watchLag } from './lag.ts';
+import { Progress } from './progress.ts';
+import { FiguresHub } from './reader-figures.ts';
+import { type Reading, serveReader, type Waiter } from './reader-session.ts';
+import { serveControl } from './system-control.ts';
+
+export interface ReaderData {
+  /** A ReaderControl is exposed on it. */
+  readonly control: MessagePort;
+  readonly progress: SharedArrayBuffer;
+  /** Absolute; the log must exist when `start` is called. */
+  readonly dataDir: string;
+}
+
+/** The pool's task; resolves after stop. */
+export default function reader(data: ReaderData): Promise<void> {
+  return new Promise((resolve) => {
+    const actor = new Reader(data, resolve);
+    serveControl(data.control, actor);
+  });
+}
+
+class Reader implements ReaderControl {
+  readonly #data: ReaderData;
+  readonly #ended: () => void;
+  readonly #lag = watchLag('reader');
+  readonly #ports = new Set<MessagePort>();
+  readonly #waiters = new Set<Waiter>();
+  readonly #progress: Progress;
+  readonly #figures = new FiguresHub(() => ({ ...this.#lag.health(), requests: [] }));
+  #announced = 0;
+  #reading: Reading | undefined;
+  #opening: Promise<StartResult> | undefined;
+
+  constructor(data: ReaderData, ended: () => void) {
+    this.#data = data;
+    this.#ended = ended;
+    this.#progress = new Progress(data.progress);
+  }
+
+  start(): Promise<StartResult> {
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  attach(port: MessagePort): void {
+    this.#ports.add(port);
+    port.once('close', () => this.#ports.delete(port));
+    serveReader(port, () => this.#reading);
+    this.#figures.attach(port);
+  }
+
+  durable(seq: number): void {
+    this.#announced = Math.max(this.#announced, seq);
+    for (const waiter of this.#waiters) {
+      if (waiter.from > this.#announced) continue;
+      this.#waiters.delete(waiter);
+      waiter.wake();
+    }
+    // What kept the log from being opened at the start may be over.
+    if (this.#reading === undefined) void this.start();
+  }
+
+  quiesce(): void {}
+
+  async stop(): Promise<void> {
+    for (const port of this.#ports) port.close();
+    this.#lag.stop();
+    await this.#reading?.log.close();
+    setImmediate(this.#ended);
+  }
+
+  health(): ActorHealth {
+    return this.#lag.health();
+  }
+
+  async #open(): Promise<StartResult> {
+    if (this.#reading !== undefined) return { ok: true };
+    try {
+      const log = await openLmdbReader(this.#data.dataDir);
+      this.#reading = {
+        log,
+        queueOf: queueNames(log),
+        durable: () => Math.max(this.#announced, this.#progress.durable),
+        wait: (waiter) => void this.#waiters.add(waiter),
+        forget: (waiter) => void this.#waiters.delete(waiter),
+      };
+      return { ok: true };
+    } catch (error) {
+      const { code = 'LOG_IO', message } = error as NodeJS.ErrnoException;
+      return { ok: false, code, message };
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// Reads a log while it grows: in the same process as its writer, over rollovers, and from another
+// process. What the writer has not flushed is never seen.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { LogRecord } from '../../src/core/records.ts';
+import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
+import type { LogReader } from '../../src/log/log.ts';
+
+const created = (seq: number, bytes: number): LogRecord => ({
+  type: 'TaskCreated',
+  seq,
+  at: 1_000 + seq,
+  prev: 0,
+  queue: 'q',
+  payload: new Uint8Array(bytes).fill(seq % 251),
+  executionWindowMs: 1_000,
+  retryPolicy: { maxRetries: 0, backoffMs: 0, backoffFactor: 1 },
+});
+
+describe('a reader beside the writer', () => {
+  let dataDir: string;
+  let log: LmdbLog;
+  let reader: LogReader;
+
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'leasehold-reader-'));
+    log = await openLmdbLog({ dataDir, segmentBytes: 128 * 1024 });
+    await log.start({
+      type: 'CoordinatorStarted',
+      seq: 1,
+      at: 1_000,
+      prev: 0,
+      formatVersion: 1,
+      startedAt: 1_000,
+    });
+    reader = await openLmdbReader(dataDir);
+  });
+  afterEach(async () => {
+    await reader.close();
+    await log.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('sees each record once it is durable, over many rollovers', async () => {
+    let seen = 1;
+    for (let group = 0; group < 60; group += 1) {
+      const first = log.lastNumber + 1;
+      const records = Array.from({ length: 5 }, (_, index) => created(first + index, 4_000));
+      expect(await log.append(records)).equal('durable');
+      expect(reader.get(first + 4)).property('seq', first + 4);
+      for (const { seq } of reader.read(seen + 1)) {
+        expect(seq).equal(seen + 1);
+        seen = seq;
+      }
+      expect(reader.lastNumber).equal(log.lastNumber);
+    }
+    expect(seen).equal(301);
+    expect(reader.get(302)).equal(undefined);
+    expect([...reader.read(1)].map(({ seq }) => seq)).deep.equal(
+      Array.from({ length: 301 }, (_, index) => index + 1),
+    );
+    expect(reader.bytes().total).equal(log.bytes().total);
+  });
+
+  it('reads from another process what is durable there', async () => {
+    await log.append([created(2, 10), created(3, 10)]);
+    const module = new URL('../../src/log/lmdb-reader.js', import.meta.url).href;
+    const script =
+      `const { openLmdbReader } = await import(${JSON.stringify(module)});` +
+      `const log = await openLmdbReader(${JSON.stringify(dataDir)});` +
+      'console.log([...log.read(1)].map(({ seq, type }) => seq + type).join(" "));' +
+      'await log.close();';
+    const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect(out.trim()).equal('1CoordinatorStarted 2TaskCreated 3TaskCreated');
+    expect(await log.append([created(4, 10)])).equal('durable');
+  });
+
+  it('says that there is no log where there is none', async () => {
+    const error = await openLmdbReader(join(dataDir, 'nothing')).catch((thrown: Error) => thrown);
+    expect(error).property('code', 'LOG_DIRECTORY');
+  });
+});
