@@ -5,11 +5,11 @@
 // writes of a group in one turn of the event loop and under one condition, every result looked at.
 
 import fs from 'node:fs';
-import path from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import type { LogRecord } from '../core/records.ts';
 import { checksumOf, decodeRecord } from './codec.ts';
 import { checkEnvironment } from './lmdb-check.ts';
+import { dataFile, ensureLockFile, writeEmptyEnvironment } from './lmdb-files.ts';
 import { LogError } from './log.ts';
 
 export type Entry = readonly [key: number, bytes: Uint8Array];
@@ -62,11 +62,13 @@ export class Environment {
     this.directory = directory;
     this.access = access;
     checkEnvironment(directory);
+    ensureLockFile(directory);
     this.db = openDatabase(directory, this.decoder, access === 'read');
   }
 
   /** Makes an environment with these entries in an empty directory and leaves it. */
   static async create(directory: string, entries: Iterable<Entry>): Promise<void> {
+    writeEmptyEnvironment(directory, MAP_BYTES);
     const db = openDatabase(directory, new RowDecoder(), false);
     try {
       let group: Entry[] = [];
@@ -171,7 +173,6 @@ interface WithOptions {
   put(key: number, value: Uint8Array, options: typeof APPEND): Promise<boolean>;
 }
 
-export const dataFile = (directory: string): string => path.join(directory, 'data.mdb');
 export const fileBytes = (directory: string): number => fs.statSync(dataFile(directory)).size;
 
 function openDatabase(

@@ -32,29 +32,6 @@ type ReadFields<T extends LogRecord> = (
 ) => T;
 type FieldsOf = { [K in RecordType]: ReadFields<Extract<LogRecord, { type: K }>> };
 
-const FIELDS: FieldsOf = {
-  TaskCreated: readCreated,
-  LeaseGranted: readGranted,
-  LeaseExtended: readExtended,
-  LeaseExpired: readExpired,
-  TaskCompleted: readCompleted,
-  TaskFailed: readFailed,
-  TaskCancelled: readCancelled,
-  TaskDead: readDead,
-  CoordinatorStarted: readStarted,
-  HistoryForgotten: readForgotten,
-};
-const KNOWN_FLAGS: Partial<Record<RecordType, number>> = {
-  TaskCreated: flag.CREATED_ALL,
-  LeaseExpired: flag.EXTENDED,
-  TaskCompleted: flag.EXTENDED | flag.RESULT,
-  TaskFailed: flag.EXTENDED | flag.RETRY_AT,
-  TaskDead: flag.EXTENDED,
-  CoordinatorStarted: 0xffff, // Whatever follows: its version is told before anything else.
-};
-const FIELDS_BY_CODE = RECORD_TYPES.map((type) => FIELDS[type] as ReadFields<LogRecord>);
-const FLAGS_BY_CODE = RECORD_TYPES.map((type) => KNOWN_FLAGS[type] ?? 0);
-
 /** @throws RangeError when the bytes are not a record's. */
 export function readRecord(input: ByteReader, seq: number): LogRecord {
   const code = input.u8();
@@ -70,13 +47,7 @@ export function readRecord(input: ByteReader, seq: number): LogRecord {
   return readFields(input, seq, at, distance === 0 ? 0 : earlier(seq, distance), flags);
 }
 
-function readCreated(
-  input: ByteReader,
-  seq: number,
-  at: number,
-  prev: number,
-  flags: number,
-): TaskCreated {
+const readCreated: ReadFields<TaskCreated> = (input, seq, at, prev, flags) => {
   const queue = input.string();
   const payload = input.bytesCopy();
   const executionWindowMs = input.varint();
@@ -105,7 +76,7 @@ function readCreated(
     notBefore,
     originTaskId,
   };
-}
+};
 
 function readMetadata(input: ByteReader): Record<string, string> {
   const entries: [string, string][] = [];
@@ -113,43 +84,31 @@ function readMetadata(input: ByteReader): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-function readGranted(input: ByteReader, seq: number, at: number, prev: number): LeaseGranted {
+const readGranted: ReadFields<LeaseGranted> = (input, seq, at, prev) => {
   const taskId = readEarlier(input, seq);
   const workerId = input.string();
   const attempt = input.varint();
   const leaseExpiry = readTime(input, at);
   const grantedAt = readTime(input, at);
   return { type: 'LeaseGranted', seq, at, prev, taskId, workerId, attempt, leaseExpiry, grantedAt };
-}
+};
 
-function readExtended(input: ByteReader, seq: number, at: number, prev: number): LeaseExtended {
+const readExtended: ReadFields<LeaseExtended> = (input, seq, at, prev) => {
   const taskId = readEarlier(input, seq);
   const leaseId = readEarlier(input, seq);
   const newLeaseExpiry = readTime(input, at);
   return { type: 'LeaseExtended', seq, at, prev, taskId, leaseId, newLeaseExpiry };
-}
+};
 
-function readExpired(
-  input: ByteReader,
-  seq: number,
-  at: number,
-  prev: number,
-  flags: number,
-): LeaseExpired {
+const readExpired: ReadFields<LeaseExpired> = (input, seq, at, prev, flags) => {
   const taskId = readEarlier(input, seq);
   const leaseId = readEarlier(input, seq);
   const extensions = flags & flag.EXTENDED ? input.varint() : 0;
   const lastExtension = flags & flag.EXTENDED ? readEarlier(input, seq) : 0;
   return { type: 'LeaseExpired', seq, at, prev, taskId, leaseId, extensions, lastExtension };
-}
+};
 
-function readCompleted(
-  input: ByteReader,
-  seq: number,
-  at: number,
-  prev: number,
-  flags: number,
-): TaskCompleted {
+const readCompleted: ReadFields<TaskCompleted> = (input, seq, at, prev, flags) => {
   const taskId = readEarlier(input, seq);
   const leaseId = readEarlier(input, seq);
   const extensions = flags & flag.EXTENDED ? input.varint() : 0;
@@ -166,15 +125,9 @@ function readCompleted(
     lastExtension,
     result,
   };
-}
+};
 
-function readFailed(
-  input: ByteReader,
-  seq: number,
-  at: number,
-  prev: number,
-  flags: number,
-): TaskFailed {
+const readFailed: ReadFields<TaskFailed> = (input, seq, at, prev, flags) => {
   const taskId = readEarlier(input, seq);
   const leaseId = readEarlier(input, seq);
   const extensions = flags & flag.EXTENDED ? input.varint() : 0;
@@ -195,37 +148,31 @@ function readFailed(
     kind,
     retryAt,
   };
-}
+};
 
-function readCancelled(input: ByteReader, seq: number, at: number, prev: number): TaskCancelled {
+const readCancelled: ReadFields<TaskCancelled> = (input, seq, at, prev) => {
   const taskId = readEarlier(input, seq);
   const leaseId = readEarlier(input, seq);
   const report = pick(flag.REPORTS, input.u8());
   return { type: 'TaskCancelled', seq, at, prev, taskId, leaseId, report };
-}
+};
 
-function readDead(
-  input: ByteReader,
-  seq: number,
-  at: number,
-  prev: number,
-  flags: number,
-): TaskDead {
+const readDead: ReadFields<TaskDead> = (input, seq, at, prev, flags) => {
   const taskId = readEarlier(input, seq);
   const extensions = flags & flag.EXTENDED ? input.varint() : 0;
   const lastExtension = flags & flag.EXTENDED ? readEarlier(input, seq) : 0;
   const reason = input.string();
   return { type: 'TaskDead', seq, at, prev, taskId, extensions, lastExtension, reason };
-}
+};
 
-function readStarted(input: ByteReader, seq: number, at: number, prev: number): CoordinatorStarted {
+const readStarted: ReadFields<CoordinatorStarted> = (input, seq, at, prev) => {
   const formatVersion = input.varint();
   if (formatVersion > FORMAT_VERSION) throw newer(seq, formatVersion);
   const startedAt = readTime(input, at);
   return { type: 'CoordinatorStarted', seq, at, prev, formatVersion, startedAt };
-}
+};
 
-function readForgotten(input: ByteReader, seq: number, at: number, prev: number): HistoryForgotten {
+const readForgotten: ReadFields<HistoryForgotten> = (input, seq, at, prev) => {
   const completedThrough = input.varint();
   const failedThrough = input.varint();
   const leaseExpirations = input.varint();
@@ -235,7 +182,7 @@ function readForgotten(input: ByteReader, seq: number, at: number, prev: number)
   const starts = input.varint();
   const totals = { leaseExpirations, duplicateExecutions, lateReports, retries, starts };
   return { type: 'HistoryForgotten', seq, at, prev, completedThrough, failedThrough, totals };
-}
+};
 
 const newer = (seq: number, version: number): LogError =>
   new LogError(
@@ -261,3 +208,26 @@ function pick<T>(choices: readonly T[], index: number): T {
   if (choice === undefined) throw new RangeError(`no choice ${index}`);
   return choice;
 }
+
+const FIELDS: FieldsOf = {
+  TaskCreated: readCreated,
+  LeaseGranted: readGranted,
+  LeaseExtended: readExtended,
+  LeaseExpired: readExpired,
+  TaskCompleted: readCompleted,
+  TaskFailed: readFailed,
+  TaskCancelled: readCancelled,
+  TaskDead: readDead,
+  CoordinatorStarted: readStarted,
+  HistoryForgotten: readForgotten,
+};
+const KNOWN_FLAGS: Partial<Record<RecordType, number>> = {
+  TaskCreated: flag.CREATED_ALL,
+  LeaseExpired: flag.EXTENDED,
+  TaskCompleted: flag.EXTENDED | flag.RESULT,
+  TaskFailed: flag.EXTENDED | flag.RETRY_AT,
+  TaskDead: flag.EXTENDED,
+  CoordinatorStarted: 0xffff, // Whatever follows: its version is told before anything else.
+};
+const FIELDS_BY_CODE = RECORD_TYPES.map((type) => FIELDS[type] as ReadFields<LogRecord>);
+const FLAGS_BY_CODE = RECORD_TYPES.map((type) => KNOWN_FLAGS[type] ?? 0);
