@@ -1,6 +1,7 @@
 // Owns the routes that the coordinator is not asked for: the log, explain and metrics come from the
 // reader, health and configuration are known here.
 
+import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { answerOf } from '../src/protocol/answer-frame.ts';
 import { openApi } from '../src/protocol/openapi.ts';
@@ -67,6 +68,8 @@ async function pass(answer: Promise<ReaderAnswer>, reply: FastifyReply): Promise
   const { status, contentType, body } = await answer;
   if (status === 503) reply.header('retry-after', 1);
   reply.code(status).header('content-type', contentType).send(body);
+  // A follower must know that it is heard before there is anything to show.
+  if (body instanceof Readable) reply.raw.flushHeaders();
 }
 
 function formOf(accept: string | undefined): StoryForm {

@@ -10,6 +10,10 @@ export function processMetrics(): Promise<string> {
   if (registry === undefined) {
     registry = new Registry();
     collectDefaultMetrics({ register: registry });
+    // The lag is shown for each of our threads already; these would be of one of them only.
+    for (const { name } of registry.getMetricsAsArray()) {
+      if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name);
+    }
   }
   return registry.metrics();
 }

@@ -23,7 +23,7 @@ export default function socketIngress(data: SocketIngressData): Promise<void> {
     const lag = watchLag('socket');
     const { progress, config, listen, socketPath } = data;
     const gate = new Gate(new Progress(progress), OPEN_MAX);
-    const reader = new ReaderLink(gate);
+    const reader = new ReaderLink(gate, 'socket');
     const server = new SocketServer(backendOf(config, gate, reader));
     const actor: IngressControl = {
       connect: (end: MailboxEnd) => gate.connect(end),
