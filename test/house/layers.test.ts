@@ -41,6 +41,7 @@ const layers: Record<string, Layer> = {
   },
   client: { has: /^src\/client\//, mayImport: /^src\/protocol\/|^src\/errors\.ts$/ },
   cli: { has: /^src\/cli\//, mayImport: /^(src|actors)\// },
+  demo: { has: /^src\/demo\//, mayImport: /^src\/index\.ts$|^src\/cli\/record-line\.ts$/ },
   'public interface': { has: /^src\/index\.ts$/, mayImport: /^src\/(client|protocol|errors)/ },
   tables: { has: /^src\/(errors|knobs)\.ts$/, mayImport: RegExp(`^${CORE_WORDS}\\.ts$`) },
   'coordinator loop': {

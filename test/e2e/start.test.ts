@@ -1,0 +1,107 @@
+// The start of the real executable: what it says, what it refuses, and what needs no clean-up.
+
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'chai';
+import { freePort } from '../../src/demo/processes.ts';
+import { logLines, Stage } from './support.ts';
+
+describe('serve, at its start', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await Stage.open();
+  });
+  afterEach(() => stage.close());
+
+  const written = (): string[] => (existsSync(stage.dataDir) ? readdirSync(stage.dataDir) : []);
+
+  it('says where the log is, whether it is new, and every knob with its source', async () => {
+    const first = await stage.serve(['--lease-duration-ms', '9000']).ready();
+    const [start] = logLines(first).filter(({ msg }) => String(msg).includes('log'));
+    expect(start?.['msg']).to.equal(`created new log, in ${stage.dataDir}`);
+    expect(start?.['knobs']).to.include({ lease_duration_ms: 9_000, heartbeat_interval_ms: 3_000 });
+    expect(start?.['given']).to.include({ lease_duration_ms: 'flag', data_dir: 'flag' });
+    await stage.submit();
+    first.kill('SIGTERM');
+    expect(await first.ended).to.deep.equal({ code: 0, signal: null });
+
+    const second = await stage.serve().ready();
+    const [again] = logLines(second).filter(({ msg }) => String(msg).includes('log'));
+    expect(again?.['msg']).to.equal(`opened log, 2 records, in ${stage.dataDir}`);
+  });
+
+  for (const [flag, value] of [
+    ['--lease-duration-ms', '10s'],
+    ['--http-port', '65536'],
+    ['--heartbeat-interval-ms', '15001'],
+    ['--http-host', '0.0.0.0'],
+    ['--token-file', 'gone'],
+    ['--config', 'gone'],
+    ['--no-such-knob', '1'],
+  ] as const) {
+    it(`refuses ${flag} ${value}, naming it, and writes nothing`, async () => {
+      const server = stage.serve([flag, value]);
+      expect((await server.ended).code).to.equal(2);
+      expect(server.err).to.include(flag);
+      expect(written()).to.deep.equal([]);
+    });
+  }
+
+  it('takes knobs from the environment and a file', async () => {
+    const file = path.join(stage.dir, 'knobs.json');
+    writeFileSync(file, JSON.stringify({ max_retries: 7, tick_ms: 20 }));
+    await stage.serve(['--config', file]).ready();
+    const { body } = await stage.call('GET', '/v1/config');
+    expect(body).to.deep.include({ max_retries: { value: 7, source: 'file' } });
+    expect(body).to.deep.include({ backoff_ms: { value: 30_000, source: 'default' } });
+  });
+
+  it('is refused on a data directory in use, and while its user is stopped too', async () => {
+    const first = await stage.serve().ready();
+    for (const signal of [undefined, 'SIGSTOP', 'SIGCONT'] as const) {
+      if (signal !== undefined) first.kill(signal);
+      if (signal === 'SIGCONT') continue;
+      const second = stage.serve([], { port: await freePort() });
+      expect((await second.ended).code).to.equal(1);
+      expect(second.err)
+        .to.match(/in use|locked|another/i)
+        .and.include(stage.dataDir);
+    }
+    const { status } = await stage.submit();
+    expect(status, 'the first serves on').to.equal(201);
+  });
+
+  it('is refused on a port in use, by the address', async () => {
+    await stage.serve().ready();
+    const second = stage.serve([], { dataDir: path.join(stage.dir, 'other') });
+    expect((await second.ended).code).to.equal(1);
+    expect(second.err).to.include('EADDRINUSE').and.include(String(stage.port));
+    expect(existsSync(path.join(stage.dir, 'other'))).to.equal(false);
+  });
+
+  it('is refused on a data directory that is a file', async () => {
+    const file = path.join(stage.dir, 'afile');
+    writeFileSync(file, 'x');
+    const server = stage.serve([], { dataDir: file });
+    expect((await server.ended).code).to.equal(1);
+    expect(server.err).to.include('afile');
+  });
+
+  it('needs no clean-up after kill -9, in its directory as it was left', async () => {
+    mkdirSync(stage.dataDir);
+    for (let life = 1; life <= 3; life++) {
+      const server = await stage.serve().ready();
+      const { status, body } = await stage.submit();
+      expect(status).to.equal(201);
+      server.kill('SIGKILL');
+      await server.ended;
+      await stage.serve().ready();
+      const found = await stage.call('GET', `/v1/tasks/${body['task_id']}`);
+      expect(found.body['state']).to.equal('WAITING');
+      const all = await stage.records();
+      const starts = all.filter(({ type }) => type === 'CoordinatorStarted');
+      expect(starts).to.have.length(2 * life);
+      await stage.stopAll();
+    }
+  });
+});
