@@ -28,6 +28,8 @@ const DRAIN_BYTES = 8 * 1024 * 1024;
 /** A ticket of the loop is its producer's place here times this, plus the producer's own ticket. */
 const TICKETS = 2 ** 32;
 
+const NOTHING = new Uint8Array(0);
+
 const PHASES: Record<Mode, Phase> = {
   starting: 'recovering',
   serving: 'ready',
@@ -121,6 +123,8 @@ class CoordinatorActor {
     take: (from, ticket, kind, message) => {
       if (from.exempt) {
         this.loop.tick();
+        // The timer sends the next tick when this one is answered: they never pile up.
+        this.consumer.reply(from, ticket, NOTHING);
         return;
       }
       const own = (this.places.get(from) as number) * TICKETS + ticket;

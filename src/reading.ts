@@ -63,8 +63,8 @@ export class Reading {
     if (op === 'workers') return workersBody(state, granting.registry);
     const stats = statsBody(state, granting.registry, now);
     const parked = { parked_requests: granting.parked.size };
-    const around = this.surroundings();
+    const { histograms, ...around } = this.surroundings();
     if (op === 'stats') return { ...stats, ...parked, ...around };
-    return { ...stats, ...parked, ...around, ...queuesBody(state, now, askedAt) };
+    return { ...stats, ...parked, ...around, histograms, ...queuesBody(state, now, askedAt) };
   }
 }
