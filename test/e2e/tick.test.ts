@@ -1,0 +1,32 @@
+// What happens without any request: the ticks of the timer reach the coordinator again and again.
+
+import { expect } from 'chai';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Stage } from './support.ts';
+
+describe('without requests', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await Stage.open();
+    await stage.serve(['--lease-duration-ms', '200']).ready();
+  });
+  afterEach(() => stage.close());
+
+  it('a lease that ran out is expired, each time', async () => {
+    await stage.submit();
+    for (let round = 1; round <= 3; round++) {
+      const { body } = await stage.call('POST', '/v1/leases', { worker_id: 'w', wait_ms: 5_000 });
+      expect(body['leases']).to.have.length(1);
+      await pause(400); // Nothing is asked meanwhile: that is the point.
+      const expired = (await stage.records()).filter(({ type }) => type === 'LeaseExpired');
+      expect(expired).to.have.length(round);
+    }
+  });
+
+  it('a parked request is answered empty when its time is over', async () => {
+    const asked = performance.now();
+    const { body } = await stage.call('POST', '/v1/leases', { worker_id: 'w', wait_ms: 300 });
+    expect(body).to.deep.include({ leases: [], empty: { reason: 'no_task' } });
+    expect(performance.now() - asked).to.be.within(299, 5_000);
+  });
+});
