@@ -8,13 +8,22 @@ import { taskIdOf } from './ids.ts';
 
 interface Options extends ServerOptions {
   readonly svg?: string;
+  readonly dataDir?: string;
+  readonly at?: string;
 }
 
 export function define(command: Command, io: Io): void {
   withServer(command)
     .argument('<task>', 'the task, as submit printed it')
     .option('--svg <file>', 'write the timeline as an SVG image')
-    .action(async (task: string, options: Options) => explain(taskIdOf(task), options, io));
+    .option('--data-dir <dir>', 'read this data directory instead of asking a server')
+    .option('--at <seq>', 'with --data-dir: as it was after this record')
+    .action(async (task: string, options: Options) => {
+      const taskId = taskIdOf(task);
+      if (options.dataDir === undefined) return explain(taskId, options, io);
+      const { explainOffline } = await import('./offline-explain.ts');
+      return explainOffline(Number(taskId.slice(1)), options, io);
+    });
 }
 
 async function explain(taskId: string, options: Options, io: Io): Promise<void> {

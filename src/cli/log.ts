@@ -17,6 +17,7 @@ interface Options extends ServerOptions {
   readonly from?: string;
   readonly limit?: string;
   readonly tail?: string;
+  readonly dataDir?: string;
 }
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,14 +32,21 @@ export function define(command: Command, io: Io): void {
     .option('--tail <n>', `the last so many (default ${TAIL_DEFAULT})`)
     .option('--from <seq>', 'from this record on, instead of the last ones')
     .option('--limit <n>', 'with --from: so many at most (default 100)')
+    .option('--data-dir <dir>', 'read this data directory instead of asking a server')
     .action((options: Options) => log(options, io));
 }
 
 async function log(options: Options, io: Io): Promise<void> {
   const filter = filterOf(options);
-  const server = new Server(options, io);
   const show = (line: string): void =>
     say(io.stdout, options.json ? line : recordLine(parse(line)));
+  if (options.dataDir !== undefined) {
+    if (options.follow === true)
+      throw usage('--follow asks a server; --data-dir reads a directory');
+    const { logOffline } = await import('./offline-log.ts');
+    return logOffline(new Map([...filter, ...rangeOf(options)]), options, io, show);
+  }
+  const server = new Server(options, io);
   try {
     const query = new URLSearchParams([...filter, ...rangeOf(options)]);
     const answer = await server.get(`/v1/log?${query}`);

@@ -12,6 +12,8 @@ export interface Situation {
   readonly attempts: readonly ExplainedAttempt[];
   readonly standing: Standing;
   readonly tell: Teller;
+  /** False: read from a log alone, which does not tell who asks for tasks. */
+  readonly advisory: boolean;
 }
 
 export function explainNow(situation: Situation): ExplainedNow {
@@ -23,6 +25,7 @@ export function explainNow(situation: Situation): ExplainedNow {
     eligibleAt: standing.eligibleAt,
     ahead: standing.ahead,
     aheadIsMore: standing.aheadIsMore,
+    advisory: situation.advisory,
     queueLastAskedAt: standing.queueLastAskedAt,
     leaseId: standing.leaseId,
     leaseExpiry: standing.leaseExpiry,
@@ -66,7 +69,7 @@ function waiting(situation: Situation): Told {
     facts: [
       `It is WAITING and eligible since ${tell.at(eligibleAt)}, for ${since}.`,
       place(standing),
-      asked(standing, eligibleAt, tell),
+      ...(situation.advisory ? [asked(standing, eligibleAt, tell)] : []),
       ...budget(situation),
     ],
     next: nextGrant(situation),

@@ -29,6 +29,8 @@ export interface TaskStory {
   readonly standing: Standing;
   /** Records that exist and were not read, besides those that the attempts' counts tell of. */
   readonly leftOut?: number | undefined;
+  /** False: `standing` was read off a replayed log, not asked of a running coordinator. */
+  readonly advisory?: boolean | undefined;
 }
 
 export interface StartRead {
@@ -76,7 +78,7 @@ export function explain(story: TaskStory): Explanation {
       ...present([effectStatement(attempts)]),
     ],
     overlaps,
-    now: explainNow({ created, attempts, standing, tell }),
+    now: explainNow({ created, attempts, standing, tell, advisory: story.advisory ?? true }),
   };
 }
 

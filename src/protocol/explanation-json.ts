@@ -70,7 +70,7 @@ function overlapJson(overlap: Overlap): Record<string, unknown> {
 }
 
 function nowJson(now: ExplainedNow): Record<string, unknown> {
-  const waiting = now.state === 'WAITING';
+  const waiting = now.state === 'WAITING' && now.advisory;
   return {
     state: now.state,
     at: now.at,

@@ -111,6 +111,8 @@ export interface ExplainedNow {
   readonly ahead?: number | undefined;
   /** There are more tasks ahead than `ahead` says. */
   readonly aheadIsMore: boolean;
+  /** Whether a running coordinator was asked; a log alone does not tell who asks for tasks. */
+  readonly advisory: boolean;
   /** Advisory, not of the log: when a worker last asked for the queue since the start. */
   readonly queueLastAskedAt?: number | undefined;
   readonly leaseId?: number | undefined;

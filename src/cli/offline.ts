@@ -1,0 +1,89 @@
+// Owns what commands share that read a data directory themselves, with or without a server beside
+// them: opening the log, replaying it, and saying what is wrong with it. They change no file.
+
+import type { Command } from 'commander';
+import { type CoreKnobs, DURATION_MAX_MS } from '../core/knobs.ts';
+import type { State } from '../core/state.ts';
+import { KNOBS } from '../knobs.ts';
+import { openLmdbReader } from '../log/lmdb-reader.ts';
+import { LogCorrupt, type LogReader } from '../log/log.ts';
+import { replay } from '../replay.ts';
+import { CliError, EXIT, type Io, wholeNumber } from './command.ts';
+import { digestText } from './offline-digest.ts';
+import { openBar } from './record-bar.ts';
+
+export interface OfflineOptions {
+  readonly dataDir?: string;
+  readonly at?: string;
+  readonly json?: boolean;
+}
+
+export const withDataDir = (command: Command): Command =>
+  command
+    .option('--data-dir <dir>', `the data directory (default ${KNOBS.dataDir.default})`)
+    .option('--json', 'print one JSON object');
+
+export const dataDirOf = ({ dataDir }: OfflineOptions, { env }: Io): string =>
+  dataDir ?? env['LEASEHOLD_DATA_DIR'] ?? String(KNOBS.dataDir.default);
+
+/** Opens the log, runs `act` on it, and closes it. @throws CliError with words for the operator */
+export async function withLog<T>(dataDir: string, act: (log: LogReader) => T | Promise<T>) {
+  try {
+    const log = await openLmdbReader(dataDir);
+    try {
+      return await act(log);
+    } finally {
+      await log.close();
+    }
+  } catch (error) {
+    throw wordsFor(error, dataDir);
+  }
+}
+
+/** An error of the log in words; anything else as it is. */
+export function wordsFor(error: unknown, dataDir: string): unknown {
+  if (error instanceof LogCorrupt) return new CliError(EXIT.failed, corruptText(error, dataDir));
+  const { code, message } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' && code.startsWith('LOG_')
+    ? new CliError(EXIT.failed, `leasehold: ${code}: ${message}`)
+    : error;
+}
+
+/** Names the record and the way out, which is never taken by itself. */
+export function corruptText({ seq, message }: { seq: number; message: string }, dataDir: string) {
+  return (
+    `leasehold: LOG_CORRUPT: ${message}\n` +
+    `The records before ${seq} are sound: \`leasehold backup --data-dir ${dataDir} --until ` +
+    `${Math.max(0, seq - 1)} NEWDIR\` copies them and says what it leaves behind.`
+  );
+}
+
+/** @returns the record to stop at: --at, else the newest. */
+export function untilOf({ at }: OfflineOptions, log: LogReader): number {
+  const last = log.lastNumber;
+  return at === undefined ? last : wholeNumber('--at', at, 1, last);
+}
+
+/** The state as it was after the record `until`, with a bar on a terminal. */
+export async function stateAt(log: LogReader, until: number, io: Io): Promise<State> {
+  const bar = await openBar(io, until);
+  try {
+    return replay(log, { digestText, until, onProgress: (records) => bar.update(records) }).state;
+  } finally {
+    bar.stop();
+  }
+}
+
+/** What a read of the state needs of the knobs; what it decides by is a server's, not a file's. */
+export const OFFLINE_KNOBS: CoreKnobs = {
+  leaseDurationMs: Number(KNOBS.leaseDurationMs.default),
+  heartbeatIntervalMs: 1,
+  executionWindowMs: Number(KNOBS.executionWindowMs.default),
+  maxRetries: Number(KNOBS.maxRetries.default),
+  backoffMs: Number(KNOBS.backoffMs.default),
+  backoffFactor: 1,
+  poisonThreshold: 0,
+  retentionMs: DURATION_MAX_MS,
+  retentionFailedMs: DURATION_MAX_MS,
+  answerMaxBytes: 1,
+};
