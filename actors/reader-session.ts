@@ -40,9 +40,12 @@ const FORMS: Readonly<Record<StoryForm, (told: Explanation) => string>> = {
 
 /**
  * Answers what comes over the port until it closes.
- * @param current the log as it is open now; undefined: not yet, and every question is told so.
+ * @param current the log as it is open now; undefined: not yet, and the question is told so.
  */
-export function serveReader(port: MessagePort, current: () => Reading | undefined): void {
+export function serveReader(
+  port: MessagePort,
+  current: () => Reading | undefined | Promise<Reading | undefined>,
+): void {
   const open = new Map<number, Asked>();
   const answer = (message: FromReader): void => {
     const { buffer } = 'body' in message ? message.body : { buffer: undefined };
@@ -55,14 +58,10 @@ export function serveReader(port: MessagePort, current: () => Reading | undefine
       return;
     }
     if (message.kind !== 'page' && message.kind !== 'explain') return;
-    const reading = current();
-    if (reading === undefined) {
-      answer({ kind: 'failed', id, message: 'it is not open yet' });
-      return;
-    }
-    const asked = new Asked(reading);
+    const asked = new Asked();
     open.set(id, asked);
-    void take(asked, message)
+    void Promise.resolve(current())
+      .then((reading) => take(asked, message, reading))
       .catch((error: Error): FromReader => ({ kind: 'failed', id, message: error.message }))
       .then((found) => {
         open.delete(id);
@@ -76,51 +75,54 @@ export function serveReader(port: MessagePort, current: () => Reading | undefine
 
 /** A question that is not answered yet; a follower's may be open for days. */
 class Asked {
-  readonly reading: Reading;
   cancelled = false;
-  #waiter: Waiter | undefined;
-
-  constructor(reading: Reading) {
-    this.reading = reading;
-  }
+  #stopWaiting: (() => void) | undefined;
 
   cancel(): void {
     this.cancelled = true;
-    const waiter = this.#waiter;
-    if (waiter === undefined) return;
-    this.reading.forget(waiter);
-    waiter.wake();
+    this.#stopWaiting?.();
   }
 
   /** Resolves when the record `from` is durable, or when nobody waits any more. */
-  until(from: number): Promise<void> {
-    if (this.reading.durable() >= from || this.cancelled) return Promise.resolve();
+  until(from: number, reading: Reading): Promise<void> {
+    if (reading.durable() >= from || this.cancelled) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#waiter = {
+      const waiter: Waiter = {
         from,
         wake: () => {
-          this.#waiter = undefined;
+          this.#stopWaiting = undefined;
           resolve();
         },
       };
-      this.reading.wait(this.#waiter);
+      this.#stopWaiting = () => {
+        reading.forget(waiter);
+        waiter.wake();
+      };
+      reading.wait(waiter);
     });
   }
 }
 
 type Question = Extract<ToReader, { kind: 'page' | 'explain' }>;
 
-async function take(asked: Asked, message: Question): Promise<FromReader> {
-  if (message.kind === 'page') return page(asked, message);
-  const told = explain(readStory(asked.reading.log, parseStanding(message.standing)));
+async function take(
+  asked: Asked,
+  message: Question,
+  reading: Reading | undefined,
+): Promise<FromReader> {
+  if (reading === undefined) {
+    return { kind: 'failed', id: message.id, message: 'it is not open yet' };
+  }
+  if (message.kind === 'page') return page(asked, message, reading);
+  const told = explain(readStory(reading.log, parseStanding(message.standing)));
   return { kind: 'text', id: message.id, body: bytes(FORMS[message.form](told)) };
 }
 
 async function page(
   asked: Asked,
   { id, query: first, wait }: Extract<Question, { kind: 'page' }>,
+  reading: Reading,
 ): Promise<FromReader> {
-  const { reading } = asked;
   const paging: Paging = {
     log: reading.log,
     queueOf: reading.queueOf,
@@ -133,7 +135,7 @@ async function page(
       return { kind: 'page', id, body: bytes(text), records, next, to };
     }
     query = goOn(query, next);
-    await asked.until(next);
+    await asked.until(next, reading);
   }
 }
 

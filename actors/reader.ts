@@ -56,7 +56,7 @@ class Reader implements ReaderControl {
   attach(port: MessagePort): void {
     this.#ports.add(port);
     port.once('close', () => this.#ports.delete(port));
-    serveReader(port, () => this.#reading);
+    serveReader(port, () => this.#reading ?? this.#soon());
     this.#figures.attach(port);
   }
 
@@ -82,6 +82,14 @@ class Reader implements ReaderControl {
 
   health(): ActorHealth {
     return this.#lag.health();
+  }
+
+  /** The coordinator is ready a moment before the log is open here: worth waiting for. */
+  async #soon(): Promise<Reading | undefined> {
+    const { phase } = this.#progress;
+    if (phase !== 'ready' && phase !== 'refusing') return undefined;
+    await this.start();
+    return this.#reading;
   }
 
   async #open(): Promise<StartResult> {

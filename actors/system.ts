@@ -6,6 +6,7 @@ import { shownSettings } from '../src/settings.ts';
 import type { FromCoordinator } from './control.ts';
 import { createLogger, type Logger, type LogSettings } from './logger.ts';
 import { Progress } from './progress.ts';
+import { forgetNote, skipOf } from './restored.ts';
 import { type CoordinatorEnd, CoordinatorThread } from './system-coordinator.ts';
 import { Crew } from './system-crew.ts';
 import { planSystem, type SystemPlan } from './system-plan.ts';
@@ -103,9 +104,9 @@ class System {
   }
 
   #launch(): void {
-    const coordinator = new CoordinatorThread(this.#plan.coordinator, (message) =>
-      this.#hear(message),
-    );
+    const { coordinator: plan, dataDir } = this.#plan;
+    const data = { ...plan.data, skip: skipOf(dataDir) };
+    const coordinator = new CoordinatorThread({ ...plan, data }, (message) => this.#hear(message));
     this.#coordinator = coordinator;
     this.#crew.connect((name, options) => coordinator.connect(name, options));
     void coordinator.over.then((end) => this.#coordinatorOver(end));
@@ -118,6 +119,7 @@ class System {
       case 'ready': {
         const { replayMs, replayRecords, epoch } = message;
         this.#crew.ready();
+        forgetNote(this.#plan.dataDir);
         return this.#logger.info(
           { replay_ms: replayMs, replay_records: replayRecords, epoch },
           'ready',

@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   log: { summary: 'show the newest records', load: () => import('./log.ts') },
   verify: { summary: 'check every record of a data directory', load: () => import('./verify.ts') },
   state: { summary: 'show the state after any record', load: () => import('./state.ts') },
+  backup: { summary: 'copy a data directory', load: () => import('./backup.ts') },
   stats: { summary: 'show counts', load: () => import('./stats.ts') },
   kill: { summary: 'end tasks for good', load: () => import('./kill.ts') },
   redrive: { summary: 'run FAILED or DEAD tasks once more', load: () => import('./redrive.ts') },

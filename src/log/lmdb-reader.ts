@@ -82,9 +82,13 @@ class LmdbReader implements LogReader {
     const environment = this.segments.of(live);
     const last = environment.lastKey;
     if (last <= live.last) return;
-    const bytes = environment.peek(last);
-    if (bytes !== undefined && !isMark(bytes, bytes.length)) live.last = last;
-    else this.segments.load();
+    // A mark after what is known leads on: to the next segment, or over skipped numbers.
+    const marked = [live.last + 1, last].some((key) => {
+      const bytes = environment.peek(key);
+      return bytes === undefined || isMark(bytes, bytes.length);
+    });
+    if (marked) this.segments.load();
+    else live.last = last;
   }
 
   private again<T>(act: () => T): T {

@@ -1,0 +1,162 @@
+// Runs the commands that read a data directory, as processes, on a log that a real coordinator's
+// story was written to: verify, state at any record, log, explain and backup.
+
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { stateDigest } from '../../src/core/digest.ts';
+import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { World } from '../support/world.ts';
+
+const main = path.resolve(import.meta.dirname, '../../src/cli/main.js');
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function run(...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { timeout: 30_000 }, (error, out, err) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ code, out, err });
+    });
+  });
+}
+
+const json = ({ out }: Ended): Record<string, unknown> => JSON.parse(out) as never;
+
+/** A task that expires, is reported late and completes, another that fails, and one that waits. */
+async function story(digests: Map<number, string>): Promise<LogRecord[]> {
+  const world = await World.started({ leaseDurationMs: 1_000 });
+  const note = (): void =>
+    void digests.set(world.loop.state.lastSeq, stateDigest(world.loop.state));
+  const step = async (act: Promise<unknown>): Promise<void> => {
+    await act;
+    note();
+  };
+  await step(world.submit({ queue: 'a', payload: new TextEncoder().encode('MARKER payload') }));
+  const first = await world.lease({ queues: ['a'] });
+  note();
+  world.time += 2_000;
+  await step(world.tick());
+  const second = await world.lease({ queues: ['a'] });
+  await step(world.complete(first));
+  await step(world.complete(second));
+  await step(world.submit({ queue: 'b' }));
+  const third = await world.lease({ queues: ['b'] });
+  await step(world.fail(third));
+  return world.records();
+}
+
+async function write(dataDir: string, records: readonly LogRecord[]): Promise<void> {
+  const log = await openLmdbLog({ dataDir });
+  const [start, ...rest] = records;
+  expect(await log.start(start as CoordinatorStarted)).equal('durable');
+  expect(await log.append(rest)).equal('durable');
+  await log.close();
+}
+
+/** Name → content of every file but LMDB's lock files, which readers register in. */
+function contents(dir: string): Record<string, string> {
+  const files = fs.readdirSync(dir, { recursive: true, encoding: 'utf8' });
+  const kept = files.filter((name) => !name.endsWith('lock.mdb'));
+  const whole = kept.filter((name) => fs.statSync(path.join(dir, name)).isFile());
+  return Object.fromEntries(
+    whole.map((name) => [name, fs.readFileSync(path.join(dir, name)).toString('base64')]),
+  );
+}
+
+describe('commands on a data directory', function () {
+  this.timeout(60_000);
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-offline-'));
+  const dataDir = path.join(dir, 'data');
+  const digests = new Map<number, string>();
+  let records: LogRecord[];
+
+  before(async () => {
+    records = await story(digests);
+    await write(dataDir, records);
+  });
+  after(() => fs.rmSync(dir, { recursive: true, force: true }));
+
+  it('verify says what is there and changes nothing', async () => {
+    const before = contents(dataDir);
+    const ended = await run('verify', '--data-dir', dataDir, '--json');
+    expect(ended.code, ended.err).equal(0);
+    const last = records.length;
+    expect(json(ended)).include({ ok: true, records: last, last_sequence: last });
+    expect(json(ended)['digest']).equal(digests.get(last));
+    expect(contents(dataDir)).deep.equal(before);
+  });
+
+  it('state shows the state as it was after any record', async () => {
+    for (const [seq, digest] of digests) {
+      const ended = await run('state', '--data-dir', dataDir, '--at', String(seq), '--json');
+      expect(json(ended), `at ${seq}`).include({ seq, digest });
+    }
+    expect((await run('state', '--data-dir', dataDir, '--at', '999')).code).equal(2);
+  });
+
+  it('log and explain tell what a server would', async () => {
+    const shown = await run('log', '--data-dir', dataDir, '--task', 'T2', '--json');
+    const types = shown.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(types.map(({ type }) => type).join(' ')).equal(
+      'TaskCreated LeaseGranted LeaseExpired LeaseGranted TaskCancelled TaskCompleted',
+    );
+    const told = await run('explain', '--data-dir', dataDir, 'T2');
+    expect(told.out).include('L3 did overlap with L5').and.include('It is COMPLETED.');
+    const earlier = await run('explain', '--data-dir', dataDir, '--at', '4', 'T2');
+    expect(earlier.out).include('· WAITING').and.not.include('advisory');
+    expect((await run('explain', '--data-dir', dataDir, 'T99')).code).equal(1);
+  });
+
+  it('backup copies a log, or its beginning; the copy is a log like any other', async () => {
+    const copy = path.join(dir, 'copy');
+    expect((await run('backup', '--data-dir', dataDir, copy)).code).equal(0);
+    const whole = json(await run('verify', '--data-dir', copy, '--json'));
+    expect(whole['digest']).equal(digests.get(records.length));
+    const part = path.join(dir, 'part');
+    const ended = await run('backup', '--data-dir', dataDir, '--until', '4', part, '--json');
+    expect(json(ended)).include({ last_sequence: 4, left_behind: records.length - 4 });
+    const begun = json(await run('verify', '--data-dir', part, '--json'));
+    expect(begun).include({ last_sequence: 4, digest: digests.get(4) });
+    expect((await run('backup', '--data-dir', dataDir, part)).err).include('not empty');
+  });
+
+  it('verify names the first bad record, and backup saves what is before it', async () => {
+    const damaged = path.join(dir, 'damaged');
+    fs.cpSync(dataDir, damaged, { recursive: true });
+    const file = path.join(damaged, 'log', '00000001-0', 'data.mdb');
+    const bytes = fs.readFileSync(file);
+    // The newest copy of a page counts, and LMDB leaves older ones behind: mark them all.
+    for (let at = bytes.indexOf('MARKER'); at >= 0; at = bytes.indexOf('MARKER', at + 1)) {
+      bytes[at + 3] = 0;
+    }
+    fs.writeFileSync(file, bytes);
+    const ended = await run('verify', '--data-dir', damaged, '--json');
+    expect(ended.code).equal(1);
+    expect(JSON.parse(ended.err)).include({ ok: false, record: 2, code: 'LOG_CORRUPT' });
+    const words = await run('verify', '--data-dir', damaged);
+    expect(words.err).include('record 2').and.include('backup');
+    const saved = await run('backup', '--data-dir', damaged, '--until', '1', path.join(dir, 'ok'));
+    expect(saved.code, saved.err).equal(0);
+  });
+
+  it('verify outlives a file that cannot be mapped', async () => {
+    const cut = path.join(dir, 'cut');
+    fs.cpSync(dataDir, cut, { recursive: true });
+    const file = path.join(cut, 'log', '00000001-0', 'data.mdb');
+    fs.truncateSync(file, fs.statSync(file).size / 2);
+    const ended = await run('verify', '--data-dir', cut);
+    expect(ended.code).equal(1);
+    expect(ended.err).match(/LOG_(IO|CORRUPT)/);
+  });
+});
