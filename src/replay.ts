@@ -24,7 +24,7 @@ const PROGRESS_EVERY = 8_192;
 
 /** @throws LogCorrupt naming the first record that is damaged, missing or cannot have happened. */
 export function replay(log: LogReader, options: ReplayOptions): Replayed {
-  const state = new State(options.digestText);
+  const state = new State(options.digestText, log.dropped);
   let records = 0;
   for (const record of log.read(1, options.until)) {
     const task = taskOf(record);
@@ -46,9 +46,9 @@ export function replay(log: LogReader, options: ReplayOptions): Replayed {
 /** Numbers may be absent only where the log declares it. */
 function skipDropped(state: State, log: LogReader, seq: number): void {
   for (let missing = state.lastSeq + 1; missing < seq; ) {
-    const range = log.dropped.ranges.find(([from, to]) => from <= missing && missing <= to);
-    if (range === undefined) throw new LogCorrupt(missing, 'missing');
-    missing = range[1] + 1;
+    const end = log.dropped.endOfRange(missing);
+    if (end === 0) throw new LogCorrupt(missing, 'missing');
+    missing = end + 1;
   }
   skipTo(state, seq - 1);
 }

@@ -50,7 +50,10 @@ function checkCreated(
   if (origin === undefined) return undefined;
   if (state.redrivenAs.has(origin)) return `task ${origin} was redriven before`;
   const row = state.tasks.find(origin);
-  if (row === NONE) return `its origin ${origin} does not exist`;
+  // The origin's records may be gone from the log before those of the task redriven from it.
+  if (row === NONE) {
+    return state.removed.has(origin) ? undefined : `its origin ${origin} does not exist`;
+  }
   const was: TaskStateName = state.tasks.state(row);
   return was === 'FAILED' || was === 'DEAD' ? undefined : `its origin is ${was}`;
 }

@@ -14,6 +14,8 @@ import { NONE, TaskTable } from './task-table.ts';
 /** Turns a request id into 128 bits; handed in, because the core computes no hashes. */
 export type DigestText = (text: string) => Digest;
 
+const NOTHING = { has: (): boolean => false };
+
 export class State {
   readonly tasks = new TaskTable();
   readonly contracts = new Contracts();
@@ -43,9 +45,12 @@ export class State {
   /** Numbers of all CoordinatorStarted, ascending: explain finds those within a history. */
   readonly starts: number[] = [];
   readonly digestText: DigestText;
+  /** Numbers whose records are gone from the log that this state was replayed from. */
+  readonly removed: { has(seq: number): boolean };
 
-  constructor(digestText: DigestText) {
+  constructor(digestText: DigestText, removed: { has(seq: number): boolean } = NOTHING) {
     this.digestText = digestText;
+    this.removed = removed;
   }
 
   queueOf(row: number): Queue {

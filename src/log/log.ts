@@ -24,6 +24,8 @@ export type AppendResult = 'durable' | 'fenced' | 'failed';
 /** Numbers whose absence is declared, as sorted disjoint ranges, both ends inclusive. */
 export interface DroppedSet {
   has(seq: number): boolean;
+  /** @returns the last number of the range that holds this number, 0 when none does. */
+  endOfRange(seq: number): number;
   readonly ranges: readonly (readonly [from: number, to: number])[];
 }
 

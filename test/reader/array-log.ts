@@ -15,6 +15,7 @@ export class ArrayLog implements LogReader {
 
   readonly dropped: DroppedSet = {
     has: (seq) => this.records[seq - 1] === undefined,
+    endOfRange: (seq) => (this.records[seq - 1] === undefined ? seq : 0),
     ranges: [],
   };
 

@@ -1,0 +1,95 @@
+// What replay makes of logs from which forgotten history was removed, and of logs with holes.
+
+import { expect } from 'chai';
+import { stateDigest } from '../src/core/digest.ts';
+import { brokenInvariants } from '../src/core/invariants.ts';
+import { taskOf } from '../src/core/records.ts';
+import { NONE } from '../src/core/task-table.ts';
+import type { Lease, Leased } from '../src/protocol/response.ts';
+import { replay } from '../src/replay.ts';
+import { digestText, leaseRequest, World } from './support/world.ts';
+
+/** A small generator of its own, so that a failure can be played again. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    return state / 0x7fff_ffff;
+  };
+}
+
+async function liveThroughForgetting(seed: number): Promise<World> {
+  const world = await World.started({ retentionMs: 2_000, retentionFailedMs: 4_000 });
+  const random = randomFrom(seed);
+  const leases: Lease[] = [];
+  for (let step = 0; step < 1_500; step += 1) {
+    world.time += Math.floor(random() * 40);
+    const dice = random();
+    const lease = leases[Math.floor(random() * leases.length)];
+    if (dice < 0.35) {
+      const requestId = random() < 0.3 ? `r${Math.floor(random() * 40)}` : undefined;
+      const contentHash = requestId === undefined ? undefined : new Uint8Array(16);
+      await world.ask({
+        op: 'submit',
+        queue: 'default',
+        payload: new Uint8Array([step & 255]),
+        requestId,
+        contentHash,
+      });
+    } else if (dice < 0.7 || lease === undefined) {
+      const answer = (await world.ask(leaseRequest({ max: 2 }))) as Leased;
+      leases.push(...answer.leases);
+    } else if (dice < 0.8) await world.complete(lease);
+    else if (dice < 0.87) await world.fail(lease, { kind: 'permanent' });
+    else if (dice < 0.92) await world.fail(lease);
+    else if (dice < 0.96) await world.heartbeat(lease);
+    else await world.ask({ op: 'redrive', taskId: lease.taskId });
+    if (step % 10 === 0) await world.tick();
+  }
+  return world;
+}
+
+describe('replay: history that was forgotten and removed', () => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    it(`the state is the same with all, half and none of it (seed ${seed})`, async () => {
+      const world = await liveThroughForgetting(seed);
+      const live = stateDigest(world.loop.state);
+      expect(stateDigest(replay(world.log, { digestText }).state)).to.equal(live);
+      const { tasks } = world.loop.state;
+      const gone = world.records().filter((record) => {
+        const task = taskOf(record);
+        return task !== 0 && tasks.find(task) === NONE;
+      });
+      expect(gone.length).to.be.greaterThan(100);
+      const { store } = world.log;
+      for (const [index, record] of gone.entries()) {
+        store.entries.delete(record.seq);
+        store.dropped.add(record.seq, record.seq);
+        if (index !== Math.floor(gone.length / 2)) continue;
+        expect(stateDigest(replay(world.log, { digestText }).state)).to.equal(live);
+      }
+      const without = replay(world.log, { digestText }).state;
+      expect(stateDigest(without)).to.equal(live);
+      expect(brokenInvariants(without)).to.deep.equal([]);
+    });
+  }
+
+  it('a record that is missing undeclared is named', async () => {
+    const world = await World.started();
+    await world.submit();
+    await world.submit();
+    world.log.store.entries.delete(2);
+    expect(() => replay(world.log, { digestText })).to.throw(/record 2\b.*missing/);
+  });
+
+  it('a restored log skips numbers, and its old leases are not issued twice', async () => {
+    const world = await World.started();
+    await world.submit();
+    const lease = await world.lease();
+    await world.restart({ skip: 1_000_000 });
+    const next = await world.submit();
+    expect(next).to.be.greaterThan(1_000_000);
+    expect(await world.complete(lease)).to.include({ kind: 'committed' });
+    expect(world.broken()).to.deep.equal([]);
+  });
+});
