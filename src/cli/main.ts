@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   heartbeat: { summary: 'keep a lease', load: () => import('./heartbeat.ts') },
   complete: { summary: "report a lease's success", load: () => import('./complete.ts') },
   fail: { summary: "report a lease's failure", load: () => import('./fail.ts') },
+  work: { summary: 'run a command for each task', load: () => import('./work.ts') },
   task: { summary: 'show one task', load: () => import('./task.ts') },
   tasks: { summary: 'list tasks', load: () => import('./tasks.ts') },
   explain: { summary: 'tell why a task is where it is', load: () => import('./explain.ts') },

@@ -1,0 +1,98 @@
+// Owns one run of the command of `work`: payload in, output out, bounded, and an end for the whole
+// process group when the run is aborted. What the end means for the task exec-handler.ts says.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { HeadCapture, TailCapture } from './exec-output.ts';
+
+export interface ExecRun {
+  readonly command: string;
+  readonly payload: Buffer;
+  /** Added to our own environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdoutMaxBytes: number;
+  readonly signal: AbortSignal;
+  /** From TERM to KILL. */
+  readonly killAfterMs: number;
+}
+
+export interface ExecEnd {
+  /** null: a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: HeadCapture;
+  readonly stderr: TailCapture;
+}
+
+const STDERR_KEPT_BYTES = 4_000;
+/** How long output may still come after the command itself has ended: something that it left
+ * running in the background may hold the pipes open. */
+const LAST_OUTPUT_MS = 500;
+const isWindows = process.platform === 'win32';
+
+/** Rejects only when the shell cannot be started at all. */
+export async function execRun(run: ExecRun): Promise<ExecEnd> {
+  const stdout = new HeadCapture(run.stdoutMaxBytes);
+  const stderr = new TailCapture(STDERR_KEPT_BYTES);
+  // Detached: the command leads a process group of its own, which can be ended as a whole.
+  const child = spawn(run.command, {
+    shell: true,
+    detached: !isWindows,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...run.env },
+  });
+  child.stdout.on('data', (piece: Buffer) => stdout.add(piece));
+  child.stderr.on('data', (piece: Buffer) => stderr.add(piece));
+  // A command need not read its input.
+  child.stdin.on('error', () => {});
+  child.stdin.end(run.payload);
+  const stopKilling = killOnAbort(child, run.signal, run.killAfterMs);
+  try {
+    const { code, signal } = await ended(child);
+    return { code, signal, stdout, stderr };
+  } finally {
+    stopKilling();
+  }
+}
+
+function ended(child: ChildProcess): Promise<Pick<ExecEnd, 'code' | 'signal'>> {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+        resolve({ code, signal });
+      };
+      const timer = setTimeout(done, LAST_OUTPUT_MS);
+      child.once('close', done);
+    });
+  });
+}
+
+/** TERM to the group when the signal aborts, KILL when that was not enough. */
+function killOnAbort(child: ChildProcess, signal: AbortSignal, killAfterMs: number): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    killGroup(child, 'SIGTERM');
+    timer = setTimeout(() => killGroup(child, 'SIGKILL'), killAfterMs);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return () => {
+    signal.removeEventListener('abort', end);
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    // The leader is gone; what it left in its group must not go on without a lease.
+    killGroup(child, 'SIGKILL');
+  };
+}
+
+function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(isWindows ? pid : -pid, signal);
+  } catch {
+    // Nobody is left in the group.
+  }
+}

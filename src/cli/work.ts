@@ -1,0 +1,147 @@
+// Owns `work`: any command as a worker. The contract is kept by the Worker; this file wires it to a
+// command, to the terminal and to the signals that stop it.
+
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { Client } from '../client/client.ts';
+import { LeaseholdError } from '../client/errors.ts';
+import { payloadMaxBytes } from '../client/result-limit.ts';
+import { Worker } from '../client/worker.ts';
+import { CliError, collect, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
+import { execHandler } from './exec-handler.ts';
+
+interface Options {
+  readonly exec: string;
+  readonly queue?: string[];
+  readonly concurrency: string;
+  readonly once?: boolean;
+  readonly worker?: string;
+  readonly graceMs: string;
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+const HELP = `
+The command gets the payload on stdin, and LEASEHOLD_TASK_ID, LEASEHOLD_LEASE_ID,
+LEASEHOLD_ATTEMPT, LEASEHOLD_FENCING_TOKEN and LEASEHOLD_QUEUE in its environment. Its lease is
+kept while it runs. Its exit status decides:
+  0      complete, with stdout as the result (too large: fail, permanent; it is never cut)
+  65     fail, permanent: no further attempt
+  other  fail, with the end of stderr as the reason
+When the lease is lost its whole process group is ended: TERM, then KILL.
+
+Exit status of work: 0 stopped by TERM or INT, or --once and nothing is left to lease;
+1 a report was REJECTED, or the token is wrong; 2 usage; 3 no server at the start.`;
+
+const DEFAULT_URL = 'http://127.0.0.1:5327';
+const CONCURRENCY_MAX = 1_000;
+const GRACE_MAX_MS = 3_600_000;
+/** From TERM to KILL of a command; TERM to us must end within five seconds. */
+const KILL_AFTER_MS = 1_000;
+const ABORT_MS = 1_800;
+const RESULT_MAX_BYTES = 1_048_576;
+
+export function define(command: Command, io: Io): void {
+  command
+    .requiredOption('--exec <command>', 'what to run for each task, by the shell')
+    .option('--queue <queue>', 'from this queue; may be repeated (default "default")', collect)
+    .option('--concurrency <n>', 'tasks in hand at a time', '1')
+    .option('--once', 'until nothing is left to lease, then end')
+    .option('--worker <id>', 'in whose name (default host:pid:random)')
+    .option('--grace-ms <ms>', 'how long commands may go on after TERM or INT', '1500')
+    .option('--url <url>', `http://, tcp:// or unix: (default LEASEHOLD_URL, else ${DEFAULT_URL})`)
+    .option('--token-file <file>', 'file with the token (default LEASEHOLD_TOKEN)')
+    .option('--json', 'one JSON object a line for everything that happens')
+    .option('--quiet', 'say nothing but errors')
+    .addHelpText('after', HELP)
+    .action(async (options: Options) => work(options, io));
+}
+
+async function work(options: Options, io: Io): Promise<void> {
+  const concurrency = wholeNumber('--concurrency', options.concurrency, 1, CONCURRENCY_MAX);
+  const graceMs = wholeNumber('--grace-ms', options.graceMs, 0, GRACE_MAX_MS);
+  const url = options.url ?? io.env['LEASEHOLD_URL'] ?? DEFAULT_URL;
+  const token = tokenOf(options, io);
+  const resultMaxBytes = await askResultMaxBytes(url, token);
+  const { exec: command, queue, worker: workerId } = options;
+  const worker = new Worker({
+    url,
+    token,
+    concurrency,
+    handler: execHandler({ command, resultMaxBytes, killAfterMs: KILL_AFTER_MS }),
+    ...(queue === undefined ? {} : { queues: queue }),
+    ...(workerId === undefined ? {} : { workerId }),
+  });
+  let rejections = 0;
+  worker.on('rejected', () => {
+    rejections += 1;
+  });
+  tell(worker, options, io);
+  const stop = (): void => void worker.stop({ graceMs, abortMs: ABORT_MS });
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+  try {
+    await worker.run({ untilEmpty: options.once ?? false });
+  } catch (error) {
+    throw new CliError(EXIT.failed, (error as Error).message);
+  } finally {
+    process.off('SIGTERM', stop).off('SIGINT', stop);
+  }
+  if (rejections > 0) throw new CliError(EXIT.failed, `${rejections} reports were REJECTED`);
+}
+
+/** Also tells whether there is a server at all: a wrong address must not wait for ever. */
+async function askResultMaxBytes(url: string, token: string | undefined): Promise<number> {
+  const client = clientOf(url, token);
+  try {
+    return payloadMaxBytes(await client.config()) ?? RESULT_MAX_BYTES;
+  } catch (error) {
+    const { code, message } = error as LeaseholdError;
+    throw new CliError(code === 'UNREACHABLE' ? EXIT.noServer : EXIT.failed, `${url}: ${message}`);
+  } finally {
+    client.close();
+  }
+}
+
+function clientOf(url: string, token: string | undefined): Client {
+  try {
+    return new Client({ url, token, retries: 3 });
+  } catch (error) {
+    throw error instanceof LeaseholdError ? usage(`--url: ${error.message}`) : error;
+  }
+}
+
+function tokenOf({ tokenFile }: Options, { env }: Io): string | undefined {
+  if (tokenFile === undefined) return env['LEASEHOLD_TOKEN'];
+  try {
+    return readFileSync(tokenFile, 'utf8').trim();
+  } catch (error) {
+    throw usage(`--token-file: ${(error as Error).message}`);
+  }
+}
+
+/** Everything that happens, one line each on stderr: stdout stays free. */
+function tell(worker: Worker, { json, quiet }: Options, { stderr }: Io): void {
+  const line = (event: string, task: { taskId: string; leaseId: string }, more: object): void => {
+    if (json === true) {
+      const { taskId, leaseId } = task;
+      say(stderr, JSON.stringify({ event, task_id: taskId, lease_id: leaseId, ...more }));
+    } else if (quiet !== true) {
+      const facts = Object.entries(more).map(([name, value]) => `${name} ${value}`);
+      say(stderr, [`${task.taskId} ${task.leaseId} ${event}`, ...facts].join(', '));
+    }
+  };
+  worker.on('leased', ({ task }) => line('leased', task, { attempt: task.attempt }));
+  worker.on('completed', ({ task, outcome }) =>
+    line('completed', task, { record: outcome.record }),
+  );
+  worker.on('failed', ({ task, outcome, failure }) => {
+    const { record, taskState: task_state } = outcome;
+    line('failed', task, { record, task_state, reason: failure.reason });
+  });
+  worker.on('released', ({ task, outcome }) => line('released', task, { record: outcome.record }));
+  worker.on('lost', ({ task, reason }) => line('lost', task, { reason }));
+  worker.on('rejected', ({ task, outcome }) => line('REJECTED', task, { reason: outcome.reason }));
+  worker.on('error', (error) => say(stderr, `leasehold: ${error.message}`));
+}

@@ -1,0 +1,161 @@
+// `leasehold work`: any command as a worker, run as users run it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Client } from '../../src/index.ts';
+import { MAIN, sharedServer } from '../client/real-server.ts';
+
+describe('leasehold work', () => {
+  const server = sharedServer('--lease-duration-ms', '1000', '--backoff-ms', '0');
+  const running: ChildProcess[] = [];
+  let client: Client;
+  let queue: string;
+  let number = 0;
+  before(() => {
+    client = new Client({ url: server.tcp });
+  });
+  beforeEach(() => {
+    number += 1;
+    queue = `q${number}`;
+  });
+  afterEach(() => {
+    for (const child of running.splice(0)) child.kill('SIGKILL');
+  });
+  after(() => client.close());
+
+  const submit = async (payload: string, more: object = {}): Promise<string> => {
+    const retryPolicy = { maxRetries: 0 };
+    return (await client.submit({ payload, queue, retryPolicy, ...more })).taskId;
+  };
+  const ended = (taskId: string) => client.task(taskId, { waitMs: 15_000 });
+
+  function work(exec: string, ...flags: string[]) {
+    const args = [MAIN, 'work', '--queue', queue, '--exec', exec, ...flags];
+    const env = { ...process.env, LEASEHOLD_URL: server.http };
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    running.push(child);
+    let said = '';
+    child.stderr.on('data', (text) => {
+      said += text;
+    });
+    const exit = once(child, 'close').then(([code]) => ({ code: code as number, said }));
+    return { child, exit };
+  }
+
+  it('reports by exit status, with the environment that it gives', async () => {
+    const [good, bad, never] = [await submit('good'), await submit('bad'), await submit('never')];
+    const names = 'TASK_ID LEASE_ID ATTEMPT FENCING_TOKEN QUEUE'.split(' ');
+    const shown = names.map((name) => `$LEASEHOLD_${name}`).join(' ');
+    const { code } = await work(
+      `case "$(cat)" in good) echo "${shown}";; bad) echo "it broke" >&2; exit 3;; *) exit 65;; esac`,
+      '--once',
+    ).exit;
+    expect(code).to.equal(0);
+    const tasks = [await ended(good), await ended(bad), await ended(never)];
+    expect(tasks.map(({ state }) => state)).to.deep.equal(['COMPLETED', 'FAILED', 'FAILED']);
+    expect(String(tasks[0]?.result)).to.match(RegExp(`^${good} (L(\\d+)) 1 \\2 ${queue}\n$`));
+    expect(tasks[1]?.lastFailureReason).to.equal('exit status 3: it broke');
+    expect(tasks[2]).to.include({
+      lastFailureKind: 'permanent',
+      lastFailureReason: 'exit status 65',
+    });
+  });
+
+  it('passes bytes through in both directions', async () => {
+    const payload = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const { taskId } = await client.submit({ payload, queue });
+    await work('cat', '--once').exit;
+    expect((await ended(taskId)).result).to.deep.equal(payload);
+  });
+
+  it('keeps the lease of a command that runs longer than it', async () => {
+    const taskId = await submit('x');
+    await work('sleep 2.5; echo done', '--once', '--url', server.unix).exit;
+    expect(await ended(taskId)).to.include({ state: 'COMPLETED', attempt: 1 });
+  });
+
+  it('ends the whole process group when the lease is lost', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'leasehold-work-'));
+    const file = join(dir, 'pids');
+    const taskId = await submit('x');
+    // A grandchild that ignores TERM, and writes down who it is.
+    const stubborn = `(trap '' TERM; sh -c 'echo $PPID'; while :; do sleep 0.1; done) > ${file}`;
+    const { child } = work(`${stubborn} & wait`, '--json');
+    while (!existsSync(file) || readFileSync(file, 'utf8').trim() === '') await turn();
+    const pid = Number(readFileSync(file, 'utf8').trim());
+    expect(isAlive(pid)).to.equal(true);
+    await client.kill(taskId);
+    while (isAlive(pid)) await turn();
+    child.kill('SIGTERM');
+  });
+
+  it('makes too much output a permanent failure, and never cuts it', async () => {
+    const taskId = await submit('x');
+    await work('head -c 1500000 /dev/zero', '--once').exit;
+    const task = await ended(taskId);
+    expect(task).to.include({ state: 'FAILED', lastFailureKind: 'permanent' });
+    expect(task.lastFailureReason).to.contain('1500000 bytes');
+  });
+
+  it('gives the end of a long stderr as the reason, within its limit', async () => {
+    const taskId = await submit('x');
+    await work('seq 1 20000 | sed s/^/é/ >&2; exit 1', '--once').exit;
+    const { lastFailureReason } = await ended(taskId);
+    expect(lastFailureReason).to.match(/^exit status 1: .*é20000$/s);
+    expect(Buffer.byteLength(String(lastFailureReason))).to.be.within(3_900, 4_096);
+  });
+
+  it('releases at TERM what it cannot finish, and ends with 0 in time', async () => {
+    const taskId = await submit('x');
+    const { child, exit } = work('echo begun >&2; sleep 30', '--grace-ms', '100', '--json');
+    while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    const before = performance.now();
+    child.kill('SIGTERM');
+    const { code, said } = await exit;
+    expect(code, said).to.equal(0);
+    expect(performance.now() - before).to.be.below(4_000);
+    const task = await client.task(taskId);
+    expect(task).to.include({ state: 'WAITING', lastFailureKind: 'released', failures: 0 });
+  });
+
+  it('lets a command end that is nearly done', async () => {
+    const taskId = await submit('x');
+    const { child, exit } = work('sleep 0.6; echo done');
+    while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    child.kill('SIGTERM');
+    expect((await exit).code).to.equal(0);
+    expect(await client.task(taskId)).to.include({ state: 'COMPLETED' });
+  });
+
+  it('runs several at a time', async () => {
+    const tasks = await Promise.all([1, 2, 3, 4].map((n) => submit(`${n}`)));
+    const before = performance.now();
+    await work('sleep 1', '--concurrency', '4', '--once').exit;
+    expect(performance.now() - before).to.be.below(3_500);
+    for (const taskId of tasks) expect(await ended(taskId)).to.include({ state: 'COMPLETED' });
+  });
+
+  it('ends with 0 when there is nothing to do, 3 without a server, 2 for wrong usage', async () => {
+    expect((await work('true', '--once').exit).code).to.equal(0);
+    const none = await work('true', '--url', 'tcp://127.0.0.1:1').exit;
+    expect(none.code).to.equal(3);
+    expect(none.said).to.contain('127.0.0.1:1');
+    expect((await work('true', '--url', 'gopher://x').exit).code).to.equal(2);
+    expect((await work('true', '--concurrency', '0').exit).code).to.equal(2);
+  });
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
