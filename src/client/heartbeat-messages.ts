@@ -29,6 +29,8 @@ export type ToHeartbeatThread =
   | { readonly kind: 'close' };
 
 export type FromHeartbeatThread =
+  /** It listens: a lease that is held from now on is kept. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'lost'; readonly leaseId: string; readonly reason: string }
   | { readonly kind: 'deadline'; readonly leaseId: string }
   /** What became of the failure that was reported at the deadline. */

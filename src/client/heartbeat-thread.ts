@@ -215,4 +215,5 @@ if (parentPort !== null) {
     port.postMessage(message),
   );
   port.on('message', (message: ToHeartbeatThread) => thread.take(message));
+  port.postMessage({ kind: 'ready' } satisfies FromHeartbeatThread);
 }

@@ -11,14 +11,16 @@ import type {
 import type { LeaseData } from './lease.ts';
 import { LeaseCell } from './lease-cell.ts';
 
-/** What is told from the thread, all but the answers to `beat`. */
-export type KeeperNews = Exclude<FromHeartbeatThread, { kind: 'beaten' }>;
+/** What is told from the thread about leases, all but the answers to `beat`. */
+export type KeeperNews = Exclude<FromHeartbeatThread, { kind: 'beaten' | 'ready' }>;
 
 export class LeaseKeeper {
   readonly #thread: Thread;
   readonly #asked = new Map<number, (isHeld: boolean) => void>();
   #asks = 0;
   readonly #ended: Promise<void>;
+  /** Resolves when the thread listens, or has died: no lease should be asked for before. */
+  readonly ready: Promise<void>;
 
   constructor(
     data: HeartbeatThreadData,
@@ -27,16 +29,23 @@ export class LeaseKeeper {
   ) {
     const file = new URL(`./heartbeat-thread${extname(import.meta.url)}`, import.meta.url);
     this.#thread = new Thread(file, { workerData: data, name: 'leasehold heartbeats' });
+    let isReady: () => void = () => {};
+    this.ready = new Promise((resolve) => {
+      isReady = resolve;
+    });
     this.#thread.on('message', (message: FromHeartbeatThread) => {
-      if (message.kind !== 'beaten') return onNews(message);
-      this.#asked.get(message.ask)?.(message.isHeld);
-      this.#asked.delete(message.ask);
+      if (message.kind === 'ready') isReady();
+      else if (message.kind === 'beaten') {
+        this.#asked.get(message.ask)?.(message.isHeld);
+        this.#asked.delete(message.ask);
+      } else onNews(message);
     });
     this.#thread.on('error', onDeath);
     this.#ended = new Promise((resolve) => {
       this.#thread.on('exit', () => {
         for (const answer of this.#asked.values()) answer(false);
         this.#asked.clear();
+        isReady();
         resolve();
       });
     });

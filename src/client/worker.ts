@@ -120,6 +120,7 @@ export class Worker extends EventEmitter<WorkerEvents> {
     const { queues, waitMs = 20_000 } = this.#options;
     const { signal } = this.#stopping;
     let failures = 0;
+    await keeper.ready;
     while (!signal.aborted) {
       const free = this.#slots - this.#running.size;
       if (free === 0) {
