@@ -95,11 +95,12 @@ class Reader implements ReaderControl {
   async #open(): Promise<StartResult> {
     if (this.#reading !== undefined) return { ok: true };
     try {
-      const log = await openLmdbReader(this.#data.dataDir);
+      const durable = () => Math.max(this.#announced, this.#progress.durable);
+      const log = await openLmdbReader(this.#data.dataDir, durable);
       this.#reading = {
         log,
         queueOf: queueNames(log),
-        durable: () => Math.max(this.#announced, this.#progress.durable),
+        durable,
         wait: (waiter) => void this.#waiters.add(waiter),
         forget: (waiter) => void this.#waiters.delete(waiter),
       };

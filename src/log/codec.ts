@@ -21,12 +21,12 @@ const CODE = new Map<RecordType, number>(RECORD_TYPES.map((type, i) => [type, i 
 const writer = new ByteWriter(4096);
 const reader = new ByteReader();
 
-/** The checksum with which stored bytes begin, whether it is right or not. */
-export const checksumOf = (b: Uint8Array): number =>
-  ((b[0] as number) |
-    ((b[1] as number) << 8) |
-    ((b[2] as number) << 16) |
-    ((b[3] as number) << 24)) >>>
+/** The checksum with which an entry's bytes begin, whether it is right or not. */
+export const checksumOf = (b: Uint8Array, at = 0): number =>
+  ((b[at] as number) |
+    ((b[at + 1] as number) << 8) |
+    ((b[at + 2] as number) << 16) |
+    ((b[at + 3] as number) << 24)) >>>
   0;
 
 /**
@@ -43,15 +43,20 @@ export function encodeRecord(record: LogRecord): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * @param size how many of the bytes count, where they stand in a larger buffer.
+ * @param start where the record's bytes begin, in a larger buffer; end is exclusive.
  * @returns the record; it owns its bytes, so the input may be reused at once.
  * @throws LogCorrupt naming the number when these are not the bytes that were written under it.
  */
-export function decodeRecord(seq: number, bytes: Uint8Array, size = bytes.length): LogRecord {
+export function decodeRecord(
+  seq: number,
+  bytes: Uint8Array,
+  start = 0,
+  end = bytes.length,
+): LogRecord {
   try {
-    reader.reset(bytes, 0, size);
+    reader.reset(bytes, start, end);
     const expected = reader.u32();
-    if (checksum(seq, bytes, CHECKSUM_BYTES, size) !== expected) {
+    if (checksum(seq, bytes, start + CHECKSUM_BYTES, end) !== expected) {
       throw new LogCorrupt(seq, 'its checksum does not match its bytes');
     }
     const record = readRecord(reader, seq);

@@ -4,72 +4,42 @@
 // The recipe: two flushes a commit (overlappingSync off, else an error of the second is lost), all
 // writes of a group in one turn of the event loop and under one condition, every result looked at.
 
-import fs from 'node:fs';
 import { open, type RootDatabase } from 'lmdb';
 import type { LogRecord } from '../core/records.ts';
-import { checksumOf, decodeRecord } from './codec.ts';
+import { decodeRecord } from './codec.ts';
 import { checkEnvironment } from './lmdb-check.ts';
-import { dataFile, ensureLockFile, writeEmptyEnvironment } from './lmdb-files.ts';
+import { ensureLockFile, writeEmptyEnvironment } from './lmdb-files.ts';
 import { LogError } from './log.ts';
+import { readKey, writeKey } from './page.ts';
 
 export type Entry = readonly [key: number, bytes: Uint8Array];
 export type Written = 'written' | 'refused' | 'failed' | 'stalled';
-
-/** What reading in a row gives at each key: a record, or the error that its bytes deserve. */
-export type Scanned = LogRecord | Error;
+type Database = RootDatabase<Uint8Array, number>;
 
 // Refused by LMDB itself unless the key is the greatest. Never add noOverwrite: inside a conditional
 // block lmdb takes that flag for a new condition, and a refused group's later records pass.
 const APPEND = { append: true } as const;
 const MAP_BYTES = 256 * 1024 * 1024; // Address space, not memory; LMDB maps more when it must.
 
-/** Decodes in place: LMDB's buffer is overwritten by the next read, so nothing may keep it. */
-class RowDecoder {
-  /** The number that the next entry must have: its checksum covers it. */
-  expected = 0;
-  /** Of the entry decoded last: its checksum as stored, and its size. */
-  sum = 0;
-  size = 0;
-
-  encode(bytes: Uint8Array): Uint8Array {
-    return bytes;
-  }
-
-  decode(bytes: Buffer, size: number): Scanned {
-    try {
-      const record = decodeRecord(this.expected, bytes, size);
-      this.sum = checksumOf(bytes);
-      this.size = size;
-      return record;
-    } catch (error) {
-      // Told later: only the reading loop knows the key that these bytes really stand under.
-      return error as Error;
-    }
-  }
-}
-
 export class Environment {
   readonly directory: string;
-  readonly access: 'read' | 'write';
-  readonly decoder = new RowDecoder();
-  private readonly db: RootDatabase<Scanned | Uint8Array, number>;
+  private readonly db: Database;
   /** The newest write, settled or not: closing before it is settled would block the thread. */
   private writing: Promise<unknown> = Promise.resolve();
   private settled = true;
 
-  /** @throws LogError, LogCorrupt when the files cannot be mapped safely. */
-  constructor(directory: string, access: 'read' | 'write') {
+  /** @throws LogError LOG_IO when the files cannot be mapped safely. */
+  constructor(directory: string) {
     this.directory = directory;
-    this.access = access;
     checkEnvironment(directory);
     ensureLockFile(directory);
-    this.db = openDatabase(directory, this.decoder, access === 'read');
+    this.db = openDatabase(directory);
   }
 
   /** Makes an environment with these entries in an empty directory and leaves it. */
   static async create(directory: string, entries: Iterable<Entry>): Promise<void> {
     writeEmptyEnvironment(directory, MAP_BYTES);
-    const db = openDatabase(directory, new RowDecoder(), false);
+    const db = openDatabase(directory);
     try {
       let group: Entry[] = [];
       for (const entry of entries) {
@@ -84,37 +54,10 @@ export class Environment {
     }
   }
 
-  /** The greatest key, at least 0 in an environment of ours; -1 when it is empty. */
-  get lastKey(): number {
-    this.refresh();
-    for (const key of this.db.getKeys({ reverse: true, limit: 1 })) return key;
-    return -1;
-  }
-
-  /** The bytes at a key, `length` of them: valid until the next read of any environment. */
-  peek(key: number): Uint8Array | undefined {
-    return this.db.getBinaryFast(key);
-  }
-
-  /** Lets later reads see what was committed meanwhile. */
-  refresh(): void {
-    this.db.resetReadTxn();
-  }
-
-  /** Entries from..to (inclusive) in order; set decoder.expected before each step. */
-  rows(from: number, to: number): Iterable<{ key: number; value: Scanned }> {
-    return this.db.getRange({ start: from, end: to + 1 }) as Iterable<{
-      key: number;
-      value: Scanned;
-    }>;
-  }
-
-  /** The same with undecoded bytes, each a copy. */
-  *rawRows(from: number, to: number): Iterable<Entry> {
-    for (const key of this.db.getKeys({ start: from, end: to + 1 })) {
-      const bytes = this.peek(key) as Uint8Array;
-      yield [key, Uint8Array.prototype.slice.call(bytes, 0, bytes.length)];
-    }
+  /** @throws LogCorrupt when the bytes under this number are not those of its record. */
+  get(seq: number): LogRecord | undefined {
+    const bytes = this.db.getBinaryFast(seq); // LMDB's own buffer: valid until the next read.
+    return bytes === undefined ? undefined : decodeRecord(seq, bytes, 0, bytes.length);
   }
 
   /**
@@ -162,40 +105,26 @@ export class Environment {
     }
     await within(this.db.close(), stallMs, undefined);
   }
-
-  /** Leaves one that nothing is being written to. */
-  leave(): void {
-    void this.db.close();
-  }
 }
 
 interface WithOptions {
   put(key: number, value: Uint8Array, options: typeof APPEND): Promise<boolean>;
 }
 
-export const fileBytes = (directory: string): number => fs.statSync(dataFile(directory)).size;
-
-function openDatabase(
-  directory: string,
-  encoder: RowDecoder,
-  readOnly: boolean,
-): RootDatabase<Scanned | Uint8Array, number> {
+function openDatabase(directory: string): Database {
   const options = {
     path: directory,
     noSubdir: false, // Else a dot in the path would make LMDB take it for a file.
-    readOnly,
     overlappingSync: false,
     mapSize: MAP_BYTES,
-    permissionsMode: 0o600,
-    encoder,
-  };
-  return open<Scanned | Uint8Array, number>(options);
+    permissionsMode: 0o600, // Not among lmdb's types.
+    encoding: 'binary',
+    keyEncoder: { writeKey, readKey },
+  } as const;
+  return open<Uint8Array, number>(options);
 }
 
-async function putAll(
-  db: RootDatabase<Scanned | Uint8Array, number>,
-  entries: readonly Entry[],
-): Promise<void> {
+async function putAll(db: Database, entries: readonly Entry[]): Promise<void> {
   const puts = entries.map(([key, bytes]) =>
     (db as unknown as WithOptions).put(key, bytes, APPEND),
   );

@@ -72,3 +72,10 @@ export function ensureLockFile(directory: string): void {
     throw new LogError('LOG_IO', `cannot use ${file}: ${message}`, { cause: error });
   }
 }
+
+/** A 64-bit word as a number; all ones, which LMDB takes for "no page", as -1. */
+export function readWord(bytes: Buffer, at: number): number {
+  const low = bytes.readUInt32LE(at);
+  const high = bytes.readUInt32LE(at + 4);
+  return low === 0xffff_ffff && high === 0xffff_ffff ? -1 : high * 0x1_0000_0000 + low;
+}

@@ -4,6 +4,7 @@
 
 import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
 import { AppendLine, assertContiguous } from './append-line.ts';
+import { dataFile } from './lmdb-files.ts';
 import { createSegment, LmdbWriter } from './lmdb-writer.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import {
@@ -14,7 +15,7 @@ import {
   LogCorrupt,
   LogError,
 } from './log.ts';
-import { listSegments, prepareDirectory, removeLeftovers } from './segment-files.ts';
+import { listSegments, prepareDirectory, removeLeftovers, syncPath } from './segment-files.ts';
 import { Segments } from './segments.ts';
 
 export interface LmdbLogOptions {
@@ -75,7 +76,7 @@ export class LmdbLog implements Log {
     this.dataDir = place.dataDir;
     this.created = place.created;
     this.stallMs = options.stallMs ?? STALL_MS;
-    this.segments = new Segments(place.logDir, 'write');
+    this.segments = new Segments(place.logDir);
     this.writer = this.writerOf(this.segments);
   }
 
@@ -88,7 +89,9 @@ export class LmdbLog implements Log {
   }
 
   get(seq: number): LogRecord | undefined {
-    return this.segments.get(seq);
+    const { live, dropped } = this.segments;
+    const inLive = seq >= live.first && seq <= live.last && !dropped.has(seq);
+    return (inLive ? this.writer.get(seq) : undefined) ?? this.segments.get(seq);
   }
 
   read(from: number, to?: number): Iterable<LogRecord> {
@@ -120,7 +123,9 @@ export class LmdbLog implements Log {
     await this.line.idle();
     if (this.line.fenced) throw new LogError('LOG_FENCED', 'another writer has the log');
     await this.leave();
-    this.segments = new Segments(this.place.logDir, 'write');
+    // What we read next is what happened: it must not be lost to a power cut after that.
+    await syncPath(dataFile(this.segments.live.path));
+    this.segments = new Segments(this.place.logDir);
     this.writer = this.writerOf(this.segments);
     this.line.reopened();
   }
@@ -136,7 +141,7 @@ export class LmdbLog implements Log {
   }
 
   private async leave(): Promise<void> {
-    await this.writer.settled();
-    for (const environment of this.segments.release()) await environment.close(this.stallMs);
+    this.segments.close();
+    await this.writer.close();
   }
 }

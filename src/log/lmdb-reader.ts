@@ -1,39 +1,41 @@
 // Owns the reading of a log on the device beside its writer, in another thread or process. It takes
-// no lock, writes nothing, and follows the writer into new segments and rewritten ones.
+// no lock, maps nothing, writes nothing, and follows the writer into new and rewritten segments.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import type { LogRecord } from '../core/records.ts';
-import { type DroppedSet, type LogBytes, LogCorrupt, LogError, type LogReader } from './log.ts';
-import { isMark } from './segment-marks.ts';
+import { type DroppedSet, type LogBytes, LogError, type LogReader } from './log.ts';
 import { Segments } from './segments.ts';
 
-/** @throws LogError LOG_DIRECTORY when there is no log, LOG_IO; LogCorrupt. */
-export async function openLmdbReader(dataDir: string): Promise<LogReader> {
+/** Rewritten segments vanish under a reader; this often in a row it looks for the new ones. */
+const TRIES = 5;
+
+/**
+ * @param durable the newest number known to be durable, where someone knows. Without it what was
+ *   found is flushed before it is shown: its writer may not have come to that yet.
+ * @throws LogError LOG_DIRECTORY when there is no log, LOG_IO; LogCorrupt.
+ */
+export async function openLmdbReader(dataDir: string, durable?: () => number): Promise<LogReader> {
   const logDir = path.join(dataDir, 'log');
-  if (!fs.existsSync(logDir)) throw new LogError('LOG_DIRECTORY', `there is no log in ${dataDir}`);
-  try {
-    return new LmdbReader(new Segments(logDir, 'read'));
-  } catch (error) {
-    if (error instanceof LogError || error instanceof LogCorrupt) throw error;
-    throw new LogError('LOG_IO', `cannot read the log in ${dataDir}: ${(error as Error).message}`, {
-      cause: error,
-    });
+  if (!fs.existsSync(logDir) || fs.readdirSync(logDir).length === 0) {
+    throw new LogError('LOG_DIRECTORY', `there is no log in ${path.resolve(dataDir)}`);
   }
+  return new LmdbReader(logDir, durable);
 }
 
 class LmdbReader implements LogReader {
   private readonly segments: Segments;
+  private readonly durable: (() => number) | undefined;
 
-  constructor(segments: Segments) {
-    this.segments = segments;
+  constructor(logDir: string, durable: (() => number) | undefined) {
+    this.durable = durable;
+    this.segments = new Segments(logDir);
+    if (durable === undefined) this.segments.flush();
   }
 
   get lastNumber(): number {
-    return this.again(() => {
-      this.catchUp();
-      return this.segments.lastNumber;
-    });
+    this.again(() => this.catchUp());
+    return this.shown;
   }
 
   get dropped(): DroppedSet {
@@ -43,23 +45,24 @@ class LmdbReader implements LogReader {
   get(seq: number): LogRecord | undefined {
     return this.again(() => {
       if (seq > this.segments.lastNumber) this.catchUp();
-      return this.segments.get(seq);
+      return seq <= this.shown ? this.segments.get(seq) : undefined;
     });
   }
 
-  *read(from: number, to = this.lastNumber): Generator<LogRecord> {
+  *read(from: number, to = Number.POSITIVE_INFINITY): Generator<LogRecord> {
     let next = from;
-    for (let tries = 0; ; tries += 1) {
+    if (to > this.segments.lastNumber) this.again(() => this.catchUp());
+    const end = Math.min(to, this.shown);
+    for (let left = TRIES; ; left--) {
       try {
-        if (to > this.segments.lastNumber) this.catchUp();
-        for (const record of this.segments.read(next, to)) {
+        for (const record of this.segments.read(next, end)) {
           next = record.seq + 1;
+          left = TRIES;
           yield record;
         }
         return;
       } catch (error) {
-        // A segment may have been rewritten under another name meanwhile: look anew, once in a row.
-        if (tries > 0) throw error;
+        if (left === 0) throw error;
         this.segments.load();
       }
     }
@@ -73,30 +76,26 @@ class LmdbReader implements LogReader {
   }
 
   async close(): Promise<void> {
-    this.segments.release();
+    this.segments.close();
   }
 
-  /** Sees what was committed meanwhile; a seal at the end leads into the next segment. */
+  private get shown(): number {
+    return Math.min(this.segments.lastNumber, this.durable?.() ?? Number.POSITIVE_INFINITY);
+  }
+
   private catchUp(): void {
-    const { live } = this.segments;
-    const environment = this.segments.of(live);
-    const last = environment.lastKey;
-    if (last <= live.last) return;
-    // A mark after what is known leads on: to the next segment, or over skipped numbers.
-    const marked = [live.last + 1, last].some((key) => {
-      const bytes = environment.peek(key);
-      return bytes === undefined || isMark(bytes, bytes.length);
-    });
-    if (marked) this.segments.load();
-    else live.last = last;
+    if (this.segments.follow() && this.durable === undefined) this.segments.flush();
   }
 
+  /** The writer may have replaced what we were about to read. */
   private again<T>(act: () => T): T {
-    try {
-      return act();
-    } catch {
-      this.segments.load();
-      return act();
+    for (let left = TRIES; ; left--) {
+      try {
+        return act();
+      } catch (error) {
+        if (left === 0) throw error;
+        this.segments.load();
+      }
     }
   }
 }

@@ -7,10 +7,10 @@
 
 import type { LogRecord } from '../core/records.ts';
 import { checksumOf, encodeRecord } from './codec.ts';
-import { type Entry, Environment, fileBytes, type Written } from './lmdb-env.ts';
+import { type Entry, Environment, type Written } from './lmdb-env.ts';
 import type { AppendResult } from './log.ts';
 import type { Segment } from './segment-chain.ts';
-import { createWhole, segmentPath } from './segment-files.ts';
+import { createWhole, fileBytes, segmentPath } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Seal, Tally } from './segment-marks.ts';
 import type { Segments } from './segments.ts';
 
@@ -27,6 +27,9 @@ export class LmdbWriter {
   private readonly segments: Segments;
   private readonly segmentBytes: number;
   private readonly stallMs: number;
+  /** Of the live segment, and of one sealed just now that is still being left. */
+  private environment: Environment;
+  private leaving: Promise<void> = Promise.resolve();
   /** Of the live segment; undefined until it is sealed when we did not see it from its start. */
   private tally: Tally | undefined;
   private preparing: Promise<boolean> | undefined;
@@ -35,6 +38,12 @@ export class LmdbWriter {
     this.segments = segments;
     this.segmentBytes = segmentBytes;
     this.stallMs = stallMs;
+    this.environment = new Environment(segments.live.path);
+  }
+
+  /** A record of the live segment. */
+  get(seq: number): LogRecord | undefined {
+    return this.environment.get(seq);
   }
 
   /** @param free the number that must not be taken: the group's first, or the first skipped. */
@@ -53,15 +62,17 @@ export class LmdbWriter {
     if (fileBytes(live.path) >= this.segmentBytes * AHEAD) this.prepareSuccessor(live);
   }
 
-  /** Waits for what is done besides appending. */
-  async settled(): Promise<void> {
+  /** Waits for what is done besides appending, and leaves the environment. @throws LogError. */
+  async close(): Promise<void> {
     await this.preparing?.catch(() => {});
+    await this.leaving;
+    await this.environment.close(this.stallMs);
   }
 
   private async commit(free: number, records: readonly LogRecord[]): Promise<Written> {
     const { live, dropped } = this.segments;
     const first = records[0]?.seq ?? free;
-    const environment = this.segments.of(live);
+    const { environment } = this;
     const entries: Entry[] = records.map((record) => [record.seq, encodeRecord(record)]);
     if (first === free) {
       const written = await environment.commit(free, entries, this.stallMs);
@@ -101,10 +112,19 @@ export class LmdbWriter {
     const { count, hash } = this.tally ?? this.segments.tally(live);
     const seal: Seal = { kind: 'seal', count, hash, successor };
     const key = live.last + 1;
-    const environment = this.segments.of(live);
-    const written = await environment.commit(key, [[key, encodeMark(key, seal)]], this.stallMs);
-    if (written === 'written') this.segments.goOn(seal);
+    const mark: Entry = [key, encodeMark(key, seal)];
+    const written = await this.environment.commit(key, [mark], this.stallMs);
+    if (written === 'written') this.goOn();
     return written;
+  }
+
+  /** The live segment is sealed: its successor is the live one now. */
+  private goOn(): void {
+    const sealed = this.environment;
+    this.segments.load();
+    this.environment = new Environment(this.segments.live.path);
+    this.leaving = sealed.close(this.stallMs);
+    this.leaving.catch(() => {}); // Told by `close`.
   }
 
   private prepareSuccessor({ ordinal }: Segment): void {

@@ -1,9 +1,9 @@
 // Owns how the segments of a log hang together: each sealed one names its successor, the last is
 // not sealed, and an empty one after it was made ahead of need. Anything else is not this log.
 
-import type { Environment } from './lmdb-env.ts';
-import { LogCorrupt, LogError } from './log.ts';
-import { listSegments, type SegmentName } from './segment-files.ts';
+import { LogCorrupt } from './log.ts';
+import type { PageFile } from './page-file.ts';
+import type { SegmentName } from './segment-files.ts';
 import {
   decodeMark,
   HEADER_KEY,
@@ -28,19 +28,18 @@ export interface Chain {
 }
 
 /**
- * @param open gives the environment of a segment; `end` when the log may end in it.
- * @throws LogCorrupt, LogError when the chain is broken.
+ * @param load reads what a segment says of itself, given the number with which it begins.
+ * @throws LogCorrupt when the chain is broken.
  */
 export function loadChain(
-  logDir: string,
-  open: (name: SegmentName, end: boolean) => Environment,
+  names: readonly SegmentName[],
+  load: (name: SegmentName, first: number) => Segment,
 ): Chain {
-  const names = listSegments(logDir);
   const segments: Segment[] = [];
   for (const [i, name] of names.entries()) {
-    const first = (segments.at(-1)?.last ?? 0) + 1;
-    const segment = loadSegment(name, first, open(name, i >= names.length - 2));
     const before = segments.at(-1);
+    const first = (before?.last ?? 0) + 1;
+    const segment = load(name, first);
     if (before !== undefined && before.seal === undefined) {
       if (i === names.length - 1 && segment.last < first) return { segments, successor: segment };
       throw new LogCorrupt(first, `segment ${before.ordinal} goes on without a seal`);
@@ -55,23 +54,27 @@ export function loadChain(
   return { segments, successor: undefined };
 }
 
-function loadSegment(name: SegmentName, first: number, environment: Environment): Segment {
-  const header = markAt(environment, HEADER_KEY);
+/** Reads header and end of a segment. */
+export function loadSegment(name: SegmentName, first: number, file: PageFile): Segment {
+  const header = markAt(file, HEADER_KEY);
   if (header?.kind !== 'header' || !isHeaderOf(header, name)) {
-    throw new LogError('LOG_IO', `${name.path} is not the segment that its name says`);
+    throw new LogCorrupt(first, `the directory ${name.path} is not the segment that its name says`);
   }
-  const lastKey = environment.lastKey;
-  const end = lastKey === HEADER_KEY ? undefined : markAt(environment, lastKey);
+  const lastKey = file.lastKey();
+  const end = lastKey === HEADER_KEY ? undefined : markAt(file, lastKey);
   const seal = end?.kind === 'seal' ? end : undefined;
   const last = lastKey === HEADER_KEY ? first - 1 : seal === undefined ? lastKey : lastKey - 1;
   return { ...name, first, last, seal, dropped: header.dropped };
 }
 
 /** @returns the mark at a key, undefined when a record or nothing is there. */
-function markAt(environment: Environment, key: number): Mark | undefined {
-  const bytes = environment.peek(key);
-  if (bytes === undefined || !isMark(bytes, bytes.length)) return undefined;
-  return decodeMark(key, bytes, bytes.length);
+function markAt(file: PageFile, key: number): Mark | undefined {
+  let mark: Mark | undefined;
+  file.scan(key, key, (_, bytes, start, end) => {
+    if (isMark(bytes, start, end)) mark = decodeMark(key, bytes, start, end);
+    return false;
+  });
+  return mark;
 }
 
 const isHeaderOf = (header: Header, name: SegmentName): boolean =>

@@ -3,6 +3,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { dataFile } from './lmdb-files.ts';
 import { LogError } from './log.ts';
 
 export interface SegmentName {
@@ -16,6 +17,8 @@ const TEMPORARY = 'tmp-';
 
 export const segmentPath = (logDir: string, ordinal: number, generation: number): string =>
   path.join(logDir, `${String(ordinal).padStart(8, '0')}-${generation}`);
+
+export const fileBytes = (directory: string): number => fs.statSync(dataFile(directory)).size;
 
 /** @returns the highest generation of each segment, in ascending order. */
 export function listSegments(logDir: string): SegmentName[] {
@@ -55,9 +58,7 @@ export async function createWhole(
   fill: (directory: string) => Promise<void>,
 ): Promise<boolean> {
   const logDir = path.dirname(target);
-  const temporary = path.join(logDir, `${TEMPORARY}${process.pid}-${path.basename(target)}`);
-  fs.rmSync(temporary, { recursive: true, force: true });
-  fs.mkdirSync(temporary, { mode: 0o700 });
+  const temporary = fs.mkdtempSync(path.join(logDir, TEMPORARY)); // Mode 0700.
   try {
     await fill(temporary);
     for (const file of fs.readdirSync(temporary)) await syncPath(path.join(temporary, file));

@@ -72,14 +72,14 @@ function writeHeader(out: ByteWriter, header: Header): void {
 }
 
 /** Whether these are the bytes of a mark; their checksum is not looked at. */
-export const isMark = (bytes: Uint8Array, size: number): boolean =>
-  size > CHECKSUM_BYTES && bytes[CHECKSUM_BYTES] === MARK_CODE;
+export const isMark = (bytes: Uint8Array, start = 0, end = bytes.length): boolean =>
+  end - start > CHECKSUM_BYTES && bytes[start + CHECKSUM_BYTES] === MARK_CODE;
 
 /** @throws LogCorrupt naming the key when these are not the bytes of a mark written under it. */
-export function decodeMark(key: number, bytes: Uint8Array, size = bytes.length): Mark {
+export function decodeMark(key: number, bytes: Uint8Array, start = 0, end = bytes.length): Mark {
   try {
-    const input = new ByteReader(bytes, 0, size);
-    if (input.u32() !== checksum(key, bytes, CHECKSUM_BYTES, size)) {
+    const input = new ByteReader(bytes, start, end);
+    if (input.u32() !== checksum(key, bytes, start + CHECKSUM_BYTES, end)) {
       throw new RangeError('checksum mismatch');
     }
     if (input.u8() !== MARK_CODE) throw new RangeError('it is a record');

@@ -2,50 +2,71 @@
 // log ends, and that each segment is whole. It writes nothing; log and reader stand on it.
 
 import type { LogRecord } from '../core/records.ts';
-import { decodeRecord } from './codec.ts';
+import { checksumOf, decodeRecord } from './codec.ts';
 import { DroppedRanges } from './dropped-ranges.ts';
-import { Environment, fileBytes } from './lmdb-env.ts';
 import { LogCorrupt } from './log.ts';
-import { loadChain, type Segment } from './segment-chain.ts';
-import type { SegmentName } from './segment-files.ts';
-import { type Seal, Tally } from './segment-marks.ts';
+import { loadChain, loadSegment, type Segment } from './segment-chain.ts';
+import { fileBytes, listSegments } from './segment-files.ts';
+import { Tally } from './segment-marks.ts';
+import { SegmentReader } from './segment-reader.ts';
 
 const BATCH_RECORDS = 1_024;
 const BATCH_BYTES = 4 * 1024 * 1024;
-const OPEN_MAX = 16;
 
 export class Segments {
+  readonly logDir: string;
   readonly dropped = new DroppedRanges();
   list: Segment[] = [];
   /** Made ahead of need and still empty: the log goes on in it after the next seal. */
   successor: Segment | undefined;
-  readonly logDir: string;
-  private readonly endAccess: 'read' | 'write';
-  /** Open environments by directory, the least recently used first. */
-  private readonly environments = new Map<string, Environment>();
+  private readonly files = new SegmentReader();
+  private loaded = '';
 
-  /** @param endAccess how the segments are opened in which the log ends or will go on. */
-  constructor(logDir: string, endAccess: 'read' | 'write') {
+  /** @throws LogCorrupt, LogError when the chain cannot be read or is broken. */
+  constructor(logDir: string) {
     this.logDir = logDir;
-    this.endAccess = endAccess;
     this.load();
   }
 
   /** Looks at the directory anew: where the chain goes and where it ends. */
   load(): void {
-    const chain = loadChain(this.logDir, (name, end) =>
-      this.environment(name, end ? this.endAccess : 'read'),
-    );
+    const names = listSegments(this.logDir);
+    const known = new Map(this.list.map((segment) => [segment.path, segment]));
+    this.files.keepOnly(names);
+    const chain = loadChain(names, (name, first) => {
+      const segment = known.get(name.path);
+      if (segment?.seal !== undefined && segment.first === first) return segment;
+      this.files.refresh(name);
+      return this.files.read(
+        name,
+        () => first,
+        (file) => loadSegment(name, first, file),
+      );
+    });
     this.list = chain.segments;
     this.successor = chain.successor;
+    this.loaded = signature(names);
     this.dropped.clear();
     for (const { dropped } of this.list) {
       for (const [from, to] of dropped) this.dropped.add(from, to);
     }
-    for (const [path, { access }] of this.environments) {
-      const writable = path === this.live.path || path === this.successor?.path;
-      if (access === 'write' && !writable) this.close(path);
-    }
+  }
+
+  /** Sees what a writer did meanwhile. @returns whether it did anything. */
+  follow(): boolean {
+    const changed = this.files.refresh(this.live);
+    if (!changed && signature(listSegments(this.logDir)) === this.loaded) return false;
+    this.load();
+    return true;
+  }
+
+  /** Makes durable what is seen of the segment in which the log ends. */
+  flush(): void {
+    this.files.read(
+      this.live,
+      () => this.lastNumber,
+      (file) => file.flush(),
+    );
   }
 
   get live(): Segment {
@@ -63,12 +84,14 @@ export class Segments {
 
   get(seq: number): LogRecord | undefined {
     if (seq < 1 || seq > this.lastNumber || this.dropped.has(seq)) return undefined;
-    const bytes = this.of(this.holding(seq)).peek(seq);
-    if (bytes === undefined) throw missing(seq);
-    return decodeRecord(seq, bytes, bytes.length);
+    let found: LogRecord | undefined;
+    this.scan(this.holding(seq), seq, seq, (record) => {
+      found = record;
+    });
+    return found;
   }
 
-  /** Reads ahead in batches: no cursor stays open while the caller does something else. */
+  /** Reads ahead in batches: nothing stays open while the caller does something else. */
   *read(from: number, to = this.lastNumber): Generator<LogRecord> {
     const end = Math.min(to, this.lastNumber);
     let next = this.present(Math.max(1, from));
@@ -97,51 +120,8 @@ export class Segments {
     return tally;
   }
 
-  /** The live segment is sealed: its successor, which exists, is the live one now. */
-  goOn(seal: Seal): void {
-    const { live } = this;
-    live.seal = seal;
-    this.load();
-  }
-
-  of(segment: SegmentName): Environment {
-    return this.environment(segment, segment === this.live ? this.endAccess : 'read');
-  }
-
-  environment(segment: SegmentName, access: 'read' | 'write'): Environment {
-    const { path } = segment;
-    let environment = this.environments.get(path);
-    if (environment?.access === 'read' && access === 'write') {
-      this.close(path);
-      environment = undefined;
-    }
-    environment ??= new Environment(path, access);
-    this.environments.delete(path);
-    this.environments.set(path, environment);
-    if (this.environments.size > OPEN_MAX) this.closeOldest();
-    return environment;
-  }
-
-  /** Leaves a segment that was opened for reading. */
-  close(path: string): void {
-    this.environments.get(path)?.leave();
-    this.environments.delete(path);
-  }
-
-  /** Leaves all; @returns those that may have a write under way: they are the caller's to close. */
-  release(): Environment[] {
-    const all = [...this.environments.values()];
-    this.environments.clear();
-    for (const environment of all) if (environment.access === 'read') environment.leave();
-    return all.filter(({ access }) => access === 'write');
-  }
-
-  private closeOldest(): void {
-    for (const [path, { access }] of this.environments) {
-      if (access === 'write') continue;
-      this.close(path);
-      return;
-    }
+  close(): void {
+    this.files.closeAll();
   }
 
   private holding(seq: number): Segment {
@@ -168,25 +148,30 @@ export class Segments {
     to: number,
     visit: (record: LogRecord, sum: number) => void,
   ): number {
-    const environment = this.of(segment);
-    const { decoder } = environment;
-    let left = BATCH_RECORDS;
-    let bytesLeft = BATCH_BYTES;
-    decoder.expected = from;
-    for (const { key, value } of environment.rows(from, to)) {
-      if (key !== decoder.expected) {
-        if (this.dropped.has(key)) continue; // What stands there marks the numbers as skipped.
-        throw missing(decoder.expected);
-      }
-      if (value instanceof Error) throw value;
-      visit(value, decoder.sum);
-      decoder.expected = this.present(key + 1);
-      left -= 1;
-      bytesLeft -= decoder.size;
-      if (left === 0 || bytesLeft < 0) return decoder.expected;
-    }
-    if (decoder.expected <= to) throw missing(decoder.expected);
-    return decoder.expected;
+    let next = from;
+    let records = 0;
+    let size = 0;
+    const full = (): boolean => records >= BATCH_RECORDS || size >= BATCH_BYTES;
+    if (segment.seal === undefined) this.files.refresh(segment);
+    this.files.read(
+      segment,
+      () => next,
+      (file) => {
+        file.scan(next, to, (key, bytes, start, end) => {
+          if (key !== next) {
+            if (this.dropped.has(key)) return true; // What stands there marks numbers as skipped.
+            throw missing(next);
+          }
+          visit(decodeRecord(key, bytes, start, end), checksumOf(bytes, start));
+          next = this.present(key + 1);
+          records += 1;
+          size += end - start;
+          return !full();
+        });
+        if (!full() && next <= to) throw missing(next);
+      },
+    );
+    return next;
   }
 }
 
@@ -196,3 +181,5 @@ function assertSealed({ seal, ordinal, last }: Segment, tally: Tally): void {
 }
 
 const missing = (seq: number): LogCorrupt => new LogCorrupt(seq, 'it is missing');
+const signature = (names: readonly { path: string }[]): string =>
+  names.map(({ path }) => path).join();

@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { open } from 'lmdb';
+import { readKey, writeKey } from '../../src/log/page.ts';
 
 const segmentDirectories = (dataDir: string): string[] =>
   fs
@@ -12,19 +13,30 @@ const segmentDirectories = (dataDir: string): string[] =>
     .map((name) => path.join(dataDir, 'log', name));
 
 /**
- * Closes this process's descriptors of the log's data files behind LMDB's back: every write fails
- * with EBADF until the files are opened anew. Linux only.
+ * Closes this process's descriptors for writing of the log's data files behind LMDB's back: every
+ * write fails with EBADF until the files are opened anew. Linux only.
  */
 export function breakDataFile(dataDir: string): void {
   for (const fd of fs.readdirSync('/proc/self/fd')) {
-    let target = '';
-    try {
-      target = fs.readlinkSync(`/proc/self/fd/${fd}`);
-    } catch {
-      continue; // The descriptor with which the directory itself was read.
+    const target = linkOf(fd);
+    if (target.startsWith(dataDir) && target.endsWith('data.mdb') && writes(fd)) {
+      fs.closeSync(Number(fd));
     }
-    if (target.startsWith(dataDir) && target.endsWith('data.mdb')) fs.closeSync(Number(fd));
   }
+}
+
+function linkOf(fd: string): string {
+  try {
+    return fs.readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return ''; // The descriptor with which the directory itself was read.
+  }
+}
+
+function writes(fd: string): boolean {
+  const info = fs.readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8');
+  const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)?.[1] ?? '0', 8);
+  return (flags & (fs.constants.O_RDWR | fs.constants.O_WRONLY)) !== 0;
 }
 
 /** Changes the stored bytes of an entry, or removes it, while nobody has the log open. */
@@ -34,7 +46,13 @@ export async function rewriteEntry(
   how: (bytes: Uint8Array) => Uint8Array | undefined,
 ): Promise<void> {
   for (const directory of segmentDirectories(dataDir)) {
-    const db = open<Uint8Array, number>({ path: directory, noSubdir: false, encoding: 'binary' });
+    const db = open<Uint8Array, number>({
+      path: directory,
+      noSubdir: false,
+      overlappingSync: false,
+      encoding: 'binary',
+      keyEncoder: { writeKey, readKey },
+    });
     try {
       const before = db.get(seq);
       // A seal stands at the number after a segment's last; the record is in the next one.
