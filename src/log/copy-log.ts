@@ -3,12 +3,12 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { type Entry, Environment } from './lmdb-env.ts';
+import { Environment } from './lmdb-env.ts';
 import { LogError } from './log.ts';
 import type { Segment } from './segment-chain.ts';
 import { createWhole, prepareDirectory, segmentPath } from './segment-files.ts';
 import { encodeMark, HEADER_KEY } from './segment-marks.ts';
-import { Segments } from './segments.ts';
+import { type Entry, Segments } from './segments.ts';
 
 export interface Copied {
   readonly records: number;
@@ -29,7 +29,7 @@ export async function copyLog(
   until?: number,
   onProgress: (records: number, of: number) => void = () => {},
 ): Promise<Copied> {
-  const source = new Segments(path.join(sourceDir, 'log'), 'read');
+  const source = new Segments(path.join(sourceDir, 'log'));
   try {
     const newest = source.lastNumber;
     const wanted = Math.min(until ?? newest, newest);
@@ -48,7 +48,7 @@ export async function copyLog(
     }
     return { records, last, leftBehind: newest - wanted };
   } finally {
-    source.release();
+    source.close();
   }
 }
 
@@ -73,7 +73,7 @@ async function copySegment(
     .map(([from, to]) => [from, Math.min(to, sealed ? segment.last : last)] as const)
     .filter(([from, to]) => from <= to);
   const header = encodeMark(HEADER_KEY, { kind: 'header', ordinal, generation, dropped });
-  const rows = source.of(segment).rawRows(HEADER_KEY + 1, end);
+  const rows = source.entries(segment, HEADER_KEY + 1, end);
   const target = segmentPath(logDir, ordinal, generation);
   await createWhole(target, (directory) =>
     Environment.create(directory, withHeader([HEADER_KEY, header], rows)),

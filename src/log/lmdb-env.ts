@@ -11,8 +11,8 @@ import { checkEnvironment } from './lmdb-check.ts';
 import { ensureLockFile, writeEmptyEnvironment } from './lmdb-files.ts';
 import { LogError } from './log.ts';
 import { readKey, writeKey } from './page.ts';
+import type { Entry } from './segments.ts';
 
-export type Entry = readonly [key: number, bytes: Uint8Array];
 export type Written = 'written' | 'refused' | 'failed' | 'stalled';
 type Database = RootDatabase<Uint8Array, number>;
 

@@ -7,12 +7,12 @@
 
 import type { LogRecord } from '../core/records.ts';
 import { checksumOf, encodeRecord } from './codec.ts';
-import { type Entry, Environment, type Written } from './lmdb-env.ts';
+import { Environment, type Written } from './lmdb-env.ts';
 import type { AppendResult } from './log.ts';
 import type { Segment } from './segment-chain.ts';
 import { createWhole, fileBytes, segmentPath } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Seal, Tally } from './segment-marks.ts';
-import type { Segments } from './segments.ts';
+import type { Entry, Segments } from './segments.ts';
 
 /** How full a segment is when its successor is made. */
 const AHEAD = 0.75;

@@ -10,6 +10,9 @@ import { fileBytes, listSegments } from './segment-files.ts';
 import { Tally } from './segment-marks.ts';
 import { SegmentReader } from './segment-reader.ts';
 
+/** An entry as it is stored. */
+export type Entry = readonly [key: number, bytes: Uint8Array];
+
 const BATCH_RECORDS = 1_024;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
@@ -111,6 +114,17 @@ export class Segments {
     }
   }
 
+  /** The entries of a segment as they are stored, marks too; a copy of each. */
+  *entries(segment: Segment, from: number, to: number): Generator<Entry> {
+    for (let next = from; ; ) {
+      const batch = this.copyBatch(segment, next, to);
+      const last = batch.at(-1);
+      if (last === undefined) return;
+      yield* batch;
+      next = last[0] + 1;
+    }
+  }
+
   /** Counts a segment's records and folds their checksums, reading all of it. */
   tally(segment: Segment): Tally {
     const tally = new Tally();
@@ -139,6 +153,25 @@ export class Segments {
   private present(seq: number): number {
     const end = this.dropped.endOfRange(seq);
     return end === 0 ? seq : end + 1;
+  }
+
+  private copyBatch(segment: Segment, from: number, to: number): Entry[] {
+    const batch: Entry[] = [];
+    let next = from;
+    let size = 0;
+    this.files.read(
+      segment,
+      () => next,
+      (file) => {
+        file.scan(next, to, (key, bytes, start, end) => {
+          batch.push([key, Uint8Array.prototype.slice.call(bytes, start, end)]);
+          next = key + 1;
+          size += end - start;
+          return batch.length < BATCH_RECORDS && size < BATCH_BYTES;
+        });
+      },
+    );
+    return batch;
   }
 
   /** Visits up to a batch of the records from..to. @returns the number to go on with. */
