@@ -1,7 +1,7 @@
 // What happens without any request: the ticks of the timer reach the coordinator again and again.
 
-import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
 import { Stage } from './support.ts';
 
 describe('without requests', () => {
