@@ -149,7 +149,8 @@ export function refusalText({ status, text, body }: Answer): string {
       ? ''
       : ` First: ${first_report} was ${first_outcome}, record ${first_record}.`;
   const caused = typeof record === 'number' ? ` Record ${record}.` : '';
-  return `${outcome} ${reason}: ${detail}${first}${caused}`;
+  const sentence = String(detail).replace(/\.?$/, '.');
+  return `${outcome} ${reason}: ${sentence}${first}${caused}`;
 }
 
 /** @returns the body of a success. @throws CliError with the status that belongs to the refusal */

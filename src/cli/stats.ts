@@ -45,8 +45,10 @@ async function table(body: Fields): Promise<string> {
 
 function rowsOf(name: string, value: unknown): [string, string][] {
   if (name === 'now') return [[name, `${dateText(value)} UTC`]];
-  if (typeof value !== 'object' || value === null) return [[words(name), String(value)]];
-  return Object.entries(value).map(([key, each]) => [`${words(name)} ${key}`, String(each)]);
+  if (typeof value !== 'object' || value === null) return [[words(name), shown(value)]];
+  return Object.entries(value).map(([key, each]) => [`${words(name)} ${key}`, shown(each)]);
 }
 
+const shown = (value: unknown): string =>
+  typeof value === 'number' && !Number.isInteger(value) ? value.toFixed(1) : String(value);
 const words = (name: string): string => name.replaceAll('_', ' ');

@@ -1,26 +1,22 @@
 // Owns how answers and records read on a terminal. Times are UTC, as everywhere in leasehold's
 // texts: a log is compared across machines.
 
+import {
+  dayText,
+  durationText as lengthText,
+  clockText as timeOfDay,
+} from '../protocol/time-text.ts';
+
 type Fields = Readonly<Record<string, unknown>>;
 
-/** 10:02:11.204 */
-export const clockText = (at: unknown): string => iso(at).slice(11, 23);
+/** 10:02:11.204; a field that is missing is shown as such, not guessed. */
+export const clockText = (at: unknown): string => (typeof at === 'number' ? timeOfDay(at) : '?');
 /** 2026-07-30 10:02:11 */
-export const dateText = (at: unknown): string => iso(at).slice(0, 19).replace('T', ' ');
-
-const iso = (at: unknown): string =>
-  typeof at === 'number' && Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : '?'.padEnd(24);
-
-/** 1.5 s, 450 ms, 2 h 3 min: of a duration in ms. */
-export function durationText(given: unknown): string {
-  const ms = Number(given);
-  if (ms < 1_000) return `${ms} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min`;
-  if (minutes < 2_880) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return `${Math.floor(minutes / 1_440)} d`;
-}
+export const dateText = (at: unknown): string =>
+  typeof at === 'number' ? `${dayText(at)} ${timeOfDay(at).slice(0, 8)}` : '?';
+/** 450 ms, 30.0 s, 2 min 5 s: of a duration in ms. */
+export const durationText = (ms: unknown): string =>
+  typeof ms === 'number' ? lengthText(ms) : '?';
 
 /** What is not printable must not steer the terminal that it is shown on. */
 export const safeText = (value: unknown): string => String(value).replace(CONTROL, '\u00b7');
@@ -34,7 +30,7 @@ export const recordText = ({ record }: Fields): string =>
 /** The payload or result as it is shown; bytes that are no text are counted only. */
 export function bytesText(fields: Fields, name: string): string {
   const text = fields[name];
-  if (typeof text === 'string') return safeText(text);
+  if (typeof text === 'string') return safeText(text).replace(/\n$/, '');
   const base64 = fields[`${name}_base64`];
   if (typeof base64 !== 'string') return '';
   return `(${Buffer.byteLength(base64, 'base64')} bytes, no text)`;

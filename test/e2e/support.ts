@@ -46,6 +46,13 @@ export class Stage {
     return stage;
   }
 
+  /** Another process that must not outlive the test; `after` is called when it has ended. */
+  track(process: Process, after: () => void): Process {
+    this.#processes.push(process);
+    void process.ended.then(after);
+    return process;
+  }
+
   async stopAll(): Promise<void> {
     await Promise.all(this.#processes.splice(0).map((each) => each.destroy()));
   }

@@ -1,0 +1,141 @@
+// The README is played: its commands as written, against a real server, and what it says comes of
+// them is what comes of them. Only the port, and how long a lease lasts, are others.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { EXECUTABLE, Process } from '../../src/demo/processes.ts';
+import { block, steps } from './readme.ts';
+import { cleanEnv, Stage } from './support.ts';
+
+const execute = promisify(execFile);
+/** The transcript's leases of 10 s would hold up the suite: all its times are divided by this. */
+const FASTER = 4;
+
+/** Standard output and error, as a terminal shows them. */
+async function shell(command: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { stdout } = await execute('sh', ['-c', `{ ${command}\n} 2>&1`], { env: cleanEnv(env) });
+  return stdout.replace(/\n$/, '');
+}
+
+/** Times of day differ from run to run, and nothing else does. */
+const timeless = (text: string): string => text.replaceAll(/\d\d:\d\d:\d\d\.\d{3}/g, 'TIME');
+
+const faster = (text: string): string =>
+  text
+    .replaceAll(/\((\d+\.\d) s\)/g, (_, s: string) => `(${(Number(s) / FASTER).toFixed(1)} s)`)
+    .replaceAll(/^sleep (\d+)$/gm, (_, s: string) => `sleep ${Number(s) / FASTER}`)
+    .replaceAll(/--lease-duration-ms (\d+)/g, (_, ms: string) => {
+      return `--lease-duration-ms ${Number(ms) / FASTER}`;
+    });
+
+describe('the README', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await Stage.open();
+  });
+  afterEach(() => stage.close());
+
+  it('starts with two commands that package.json knows', () => {
+    const commands = block('leasehold', 'sh').split('\n');
+    expect(commands.map((line) => line.split('#')[0]?.trim())).to.deep.equal([
+      'npm ci && npm start',
+      'npm ci && npm test',
+    ]);
+  });
+
+  it('takes a task through its life with three lines of curl', async () => {
+    await stage.serve().ready();
+    const lines = block('leasehold', 'sh', 1).split('\n');
+    expect(lines).to.have.length(3);
+    const answers: Record<string, unknown>[] = [];
+    for (const line of lines) {
+      const answer = await shell(line.replace('5327', String(stage.port)));
+      answers.push(JSON.parse(answer) as Record<string, unknown>);
+    }
+    expect(answers[0]).to.include({ task_id: 'T2', state: 'WAITING' });
+    const { leases } = answers[1] as { leases: unknown[] };
+    expect(leases[0]).to.include({ lease_id: 'L3', task_id: 'T2' });
+    expect(answers[2]).to.include({ outcome: 'COMMITTED', task_state: 'COMPLETED' });
+  });
+
+  it('shows a task that runs twice exactly as it does', async function () {
+    this.timeout(60_000);
+    const heading = 'See a task run twice';
+    const flags = faster(block(heading, 'sh').replace('npm start --', '')).trim().split(' ');
+    expect(flags).to.include('--data-dir');
+    await stage.serve(flags.slice(2)).ready();
+    const played: string[] = [];
+    for (const { command, output } of steps(block(heading, 'console'))) {
+      const quick = faster(command).replaceAll(
+        'npx leasehold',
+        `"${process.execPath}" "${EXECUTABLE}"`,
+      );
+      const shown = await shell(quick, { LEASEHOLD_URL: stage.url });
+      expect(timeless(shown), command).to.equal(timeless(faster(output)));
+      played.push(command);
+    }
+    expect(played).to.have.length(7);
+  });
+
+  /** A module inside the package finds the package by its own name. */
+  async function runModule(text: string): Promise<Process> {
+    const folder = fileURLToPath(new URL(`./readme-${stage.port}/`, import.meta.url));
+    mkdirSync(folder);
+    const file = `${folder}worker.mjs`;
+    writeFileSync(file, text.replaceAll('http://127.0.0.1:5327', stage.url));
+    return stage.track(new Process([file], cleanEnv()), () => rmSync(folder, { recursive: true }));
+  }
+
+  async function untilSaid(process: Process, wanted: string): Promise<void> {
+    while (!process.out.includes(wanted)) {
+      if (process.over !== undefined) throw new Error(`it ended: ${process.out} ${process.err}`);
+      await pause(10);
+    }
+  }
+
+  it('has a loop of a worker that does a task', async () => {
+    await stage.serve().ready();
+    const worker = await runModule(block('Write a worker', 'js', 0));
+    await untilSaid(worker, 'attempt 1: a mail to a@example.org\nCOMMITTED\n');
+    const { body } = await stage.call('GET', '/v1/tasks?request_id=order-17');
+    expect((body['tasks'] as unknown[])[0]).to.include({ state: 'COMPLETED', queue: 'mail' });
+  });
+
+  it('has a Worker that does tasks, tells a permanent failure, and stops', async () => {
+    await stage.serve().ready();
+    const payloads = ['{"to":"a@example.org"}', '{"to":"nobody"}'];
+    for (const payload of payloads) await stage.submit({ queue: 'mail', payload });
+    const worker = await runModule(block('Write a worker', 'js', 1));
+    await untilSaid(worker, 'attempt 1: a mail to a@example.org\n');
+    for (const [id, state] of [
+      ['T2', 'COMPLETED'],
+      ['T3', 'FAILED'],
+    ]) {
+      const { body } = await stage.call('GET', `/v1/tasks/${id}?wait_ms=5000`);
+      expect(body['state']).to.equal(state);
+    }
+    worker.kill('SIGTERM');
+    expect((await worker.ended).code).to.equal(0);
+  });
+
+  it('lets a command do a task', async () => {
+    await stage.serve().ready();
+    await stage.submit({ queue: 'mail', payload: 'to whom it may concern' });
+    const [line = ''] = block('Write a worker', 'sh').split('\n');
+    const command = /--exec '(.*)'$/.exec(line)?.[1];
+    expect(command).to.equal('sendmail -t');
+    const args = line
+      .replace(/ --exec .*/, '')
+      .split(' ')
+      .slice(2);
+    // In the place of sendmail: what is written to its standard input comes back.
+    const ran = await stage.run([...args, '--exec', 'cat', '--once']);
+    expect(ran.code, ran.err).to.equal(0);
+    const { body } = await stage.call('GET', '/v1/tasks/T2');
+    expect(body).to.include({ state: 'COMPLETED', result: 'to whom it may concern' });
+  });
+});
