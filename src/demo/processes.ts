@@ -13,7 +13,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-const OUTPUT_KEPT = 100_000;
+const OUTPUT_KEPT = 4_000_000;
 /** The same suffix as this file, so that it runs built and as it is. */
 const SUFFIX = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 /** The command line's executable. */
