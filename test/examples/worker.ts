@@ -1,0 +1,22 @@
+// A Worker: the loop of loop.ts kept for you, with every request and answer shown.
+
+import { PermanentFailure, Worker } from 'leasehold';
+
+const worker = new Worker({
+  url: process.env['LEASEHOLD_URL'] ?? 'tcp://127.0.0.1:5328',
+  queues: ['greet'],
+  concurrency: 8,
+  handler: async (task, { signal, stillMine }) => {
+    const { name } = task.json<{ name?: string }>();
+    if (name === undefined) throw new PermanentFailure('nobody to greet');
+    signal.throwIfAborted();
+    // Right before an effect that cannot be undone: is the lease still ours?
+    if (!(await stillMine())) throw new Error('lost');
+    return `Hello, ${name}!`;
+  },
+});
+worker.on('completed', ({ task, outcome }) => console.log(task.taskId, outcome.outcome));
+worker.on('failed', ({ task, failure }) => console.log(task.taskId, failure.reason));
+worker.on('protocol', ({ direction, op, body }) => console.error(direction, op, body));
+process.once('SIGTERM', () => void worker.stop({ graceMs: 5_000 }));
+await worker.run({ untilEmpty: true });
