@@ -16,14 +16,22 @@ export interface Answer {
 const HEADER_BYTES = 4;
 const SECONDS_MAX = 0xffff;
 
-/** @returns the mailbox message of an answer. */
+/** Answers up to a third of this are written where the last one was. */
+const SCRATCH_BYTES = 65_536;
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+/**
+ * @returns the mailbox message of an answer, valid until the next call: the mailbox copies it at
+ * once.
+ */
 export function encodeAnswer(response: Response): Buffer {
   const text = format(response);
-  const message = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(text));
+  // A code unit is at most three bytes, so that what fits need not be measured before.
+  const fits = text.length * 3 <= SCRATCH_BYTES - HEADER_BYTES;
+  const message = fits ? scratch : Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(text));
   message.writeUInt16LE(httpStatus(response), 0);
   message.writeUInt16LE(retryAfterSeconds(response), 2);
-  message.write(text, HEADER_BYTES, 'utf8');
-  return message;
+  return message.subarray(0, HEADER_BYTES + message.write(text, HEADER_BYTES, 'utf8'));
 }
 
 /** @returns views into the message: copy what is kept. */
@@ -37,7 +45,8 @@ export function decodeAnswer(message: Uint8Array): Answer {
 }
 
 /** @returns the same answer as if it had come through the mailbox. */
-export const answerOf = (response: Response): Answer => decodeAnswer(encodeAnswer(response));
+export const answerOf = (response: Response): Answer =>
+  decodeAnswer(Uint8Array.from(encodeAnswer(response)));
 
 function retryAfterSeconds(response: Response): number {
   if (response.kind !== 'refusal' || response.retryAfterMs === undefined) return 0;

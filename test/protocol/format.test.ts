@@ -227,6 +227,15 @@ describe('answers as JSON', () => {
     });
   });
 
+  it('is the same text in the mailbox, however long', () => {
+    for (const length of [0, 100, 20_000, 30_000, 200_000]) {
+      for (const text of ['x', 'é', '漢']) {
+        const response: Response = { kind: 'overview', body: { text: text.repeat(length) } };
+        expect(answerOf(response).body.toString()).to.equal(format(response));
+      }
+    }
+  });
+
   it('UNAVAILABLE says when to try again', () => {
     const answer = answerOf(unavailable('log_unavailable', 'No room.', 2_500));
     expect(answer).to.include({ status: 503, retryAfterSeconds: 3 });
