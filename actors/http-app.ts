@@ -4,6 +4,7 @@
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 import { bodyMaxBytes } from '../src/protocol/limits.ts';
 import { rejected } from '../src/protocol/response.ts';
+import { BodyReader } from './http-body.ts';
 import { guardOf } from './http-guard.ts';
 import { clientErrorHandler, errorHandler, notFoundHandler, sendRefusal } from './http-problems.ts';
 import { OPEN_ROUTES, type ReadLink, readRoutes } from './http-reads.ts';
@@ -21,6 +22,8 @@ export interface HttpTimeouts {
 
 const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
 const CONNECTIONS_MAX = 10_000;
+/** So many of the largest bodies may be on their way together. */
+const BODIES_MAX = 16;
 /** Longer than any id may be: what is too long is told as malformed, with its field. */
 const PARAM_MAX_LENGTH = 1_024;
 
@@ -48,7 +51,7 @@ export async function createApp(
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
-  takeAnyBody(app);
+  takeAnyBody(app, new BodyReader(BODIES_MAX * link.batchMaxBytes));
   guard(app, link.config, host);
   const routes = [...coordinatorRoutes(link), ...readRoutes(link)];
   for (const route of routes) addRoute(app, route);
@@ -63,9 +66,11 @@ function addRoute(app: FastifyInstance, { method, url, bodyLimit, handler }: Rou
 }
 
 /** Bodies are bytes: what they mean, the route says, never their content type. */
-function takeAnyBody(app: FastifyInstance): void {
+function takeAnyBody(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+  app.addContentTypeParser('*', (request, stream, done) => {
+    bodies.read(stream, request.routeOptions.bodyLimit ?? app.initialConfig.bodyLimit ?? 0, done);
+  });
 }
 
 function guard(app: FastifyInstance, config: IngressConfig, host: string): void {

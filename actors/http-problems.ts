@@ -7,6 +7,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, answerOf } from '../src/protocol/answer-frame.ts';
 import { formatRefusal } from '../src/protocol/problem.ts';
 import { type Refusal, type Rejected, rejected } from '../src/protocol/response.ts';
+import { BodyRefused } from './http-body.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -56,7 +57,15 @@ export function notFoundHandler(routes: RouteList) {
  * For errors of the framework while it reads a request. An error without a client's status is a
  * broken promise of our own code: it is not answered but thrown, and ends the thread.
  */
-export function errorHandler(error: FastifyError, _: FastifyRequest, reply: FastifyReply): void {
+export function errorHandler(
+  error: FastifyError | BodyRefused,
+  _: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  // The framework would close the connection under the client's hands while it still sends, and
+  // the reset would take the answer with it. What comes is thrown away, until the time-out.
+  reply.removeHeader('connection');
+  if (error instanceof BodyRefused) return sendRefusal(reply, error.refusal);
   const status = error.statusCode ?? 500;
   if (status < 400 || status >= 500) {
     setImmediate(() => {
@@ -64,14 +73,10 @@ export function errorHandler(error: FastifyError, _: FastifyRequest, reply: Fast
     });
     return;
   }
-  // The framework would close the connection under the client's hands while it still sends, and
-  // the reset would take the answer with it. What comes is thrown away, until the time-out.
-  reply.removeHeader('connection');
   sendRefusal(reply, refusalOf(status));
 }
 
 function refusalOf(status: number): Rejected {
-  if (status === 413) return rejected('too_large', 'The body is larger than is taken here.');
   if (status === 414) return rejected('malformed', 'The path is too long.');
   return rejected('malformed', 'The request is not well-formed HTTP for this route.');
 }

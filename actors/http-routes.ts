@@ -140,7 +140,9 @@ function ask(gate: Gate, request: Request | Rejected, reply: FastifyReply): void
  * A parked request holds no lease: when its client is gone it is withdrawn, and when the client has
  * only closed its sending half (it might be gone, it might listen) it is answered at once.
  */
-function watch(gate: Gate, ticket: number, { raw }: FastifyReply): void {
+function watch(gate: Gate, ticket: number, { raw, request }: FastifyReply): void {
+  // The body may be a piece of a much larger read: thousands of parked requests must not hold it.
+  request.body = undefined;
   const { socket } = raw;
   const onEnd = (): void => gate.hasten(ticket);
   socket?.once('end', onEnd);

@@ -1,5 +1,5 @@
-// Throws what nobody meant to send at the HTTP ingress: it must answer everything that is a request,
-// crash of nothing, and let no refused input reach the mailbox. FUZZ_RUNS makes it longer.
+// Throws what nobody meant to send at the HTTP ingress: it must answer everything that is a
+// request, crash of nothing, and let no refused input reach the mailbox. FUZZ_RUNS makes it longer.
 
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -66,6 +66,35 @@ describe('HTTP manners', () => {
     expectProblem(await ask('POST', '/v1/batch', 'x'.repeat(200_001)), 413, 'too_large');
   });
 
+  it('bodies on their way are bounded together', async () => {
+    // The largest body is 200 000 bytes here, and sixteen of them may be half read.
+    const head = 'POST /v1/batch HTTP/1.1\r\nhost: localhost\r\ncontent-length: 200000\r\n\r\n';
+    const wires: Wire[] = [];
+    for (let count = 0; count < 17; count += 1) {
+      const wire = await Wire.open(stage.port);
+      wire.write(`${head}${'x'.repeat(199_999)}`);
+      wires.push(wire);
+    }
+    const refused = () => wires.filter((wire) => wire.text.includes('mailbox_full'));
+    await until(() => refused().length === 1, 'one was refused');
+    for (const wire of wires) wire.socket.destroy();
+    await until(() => wires.every((wire) => wire.closed), 'all are closed');
+    const reply = await ask('POST', '/v1/batch', 'x'.repeat(200_000));
+    expectProblem(reply, 400, 'malformed');
+  });
+
+  it('a body in pieces is put together', async () => {
+    const wire = await Wire.open(stage.port);
+    wire.write('POST /v1/tasks HTTP/1.1\r\nhost: localhost\r\ncontent-length: 15\r\n\r\n');
+    for (const piece of ['{"pay', 'load"', ':"p"}']) {
+      wire.write(piece);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await until(() => wire.text.includes('unknown_task'), 'it was asked for');
+    expect(stage.coordinator.asked[0]?.request).to.deep.include({ payload: Buffer.from('p') });
+    wire.socket.destroy();
+  });
+
   it('any content type is taken, an encoding is not', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'nonsense', ';;']) {
       const reply = await ask('POST', '/v1/tasks', '{"payload":"p"}', { 'content-type': type });
