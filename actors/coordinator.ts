@@ -175,7 +175,6 @@ class CoordinatorActor {
     return {
       mode: recovery.mode,
       log_bytes: bytes.total,
-      log_bytes_forgotten: bytes.forgotten,
       log_replay_ms: recovery.replayMs,
       log_replay_records: recovery.replayRecords,
       clock_offset_ms: recovery.time.offset(),

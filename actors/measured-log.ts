@@ -3,7 +3,7 @@
 
 import type { CoordinatorStarted, LogRecord } from '../src/core/records.ts';
 import { Histogram, type HistogramData, SECONDS, SIZES } from '../src/histogram.ts';
-import type { AppendResult, DroppedSet, Log, LogBytes } from '../src/log/log.ts';
+import type { AppendResult, DroppedSet, Log, LogBytes, SealedSegment } from '../src/log/log.ts';
 
 export class MeasuredLog implements Log {
   private readonly log: Log;
@@ -46,6 +46,14 @@ export class MeasuredLog implements Log {
 
   bytes(): LogBytes {
     return this.log.bytes();
+  }
+
+  sealed(): readonly SealedSegment[] {
+    return this.log.sealed();
+  }
+
+  rewrite(segment: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number> {
+    return this.log.rewrite(segment, keep);
   }
 
   start(record: CoordinatorStarted): Promise<AppendResult> {

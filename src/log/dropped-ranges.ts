@@ -6,7 +6,12 @@ import type { DroppedSet } from './log.ts';
 type Range = [from: number, to: number];
 
 export class DroppedRanges implements DroppedSet {
-  private readonly sorted: Range[] = [];
+  private readonly sorted: Range[];
+
+  /** @param ranges sorted and disjoint. */
+  constructor(ranges: DroppedSet['ranges'] = []) {
+    this.sorted = ranges.map(([from, to]) => [from, to]);
+  }
 
   get ranges(): readonly (readonly [from: number, to: number])[] {
     return this.sorted;

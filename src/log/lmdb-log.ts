@@ -2,6 +2,7 @@
 // promise of log.ts, reopened after a failure. The directory is DATA-DIR/log, a chain of segments
 // (segments.ts, lmdb-writer.ts); how LMDB itself has to be handled is in lmdb-env.ts.
 
+import { invariant } from '../core/assert.ts';
 import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
 import { AppendLine, assertContiguous } from './append-line.ts';
 import { dataFile } from './lmdb-files.ts';
@@ -14,8 +15,17 @@ import {
   type LogBytes,
   LogCorrupt,
   LogError,
+  type SealedSegment,
 } from './log.ts';
-import { listSegments, prepareDirectory, removeLeftovers, syncPath } from './segment-files.ts';
+import {
+  listSegments,
+  prepareDirectory,
+  removeLeftovers,
+  removeSegment,
+  segmentPath,
+  syncPath,
+} from './segment-files.ts';
+import { rewriteSegment } from './segment-rewrite.ts';
 import { Segments } from './segments.ts';
 
 export interface LmdbLogOptions {
@@ -99,7 +109,7 @@ export class LmdbLog implements Log {
   }
 
   bytes(): LogBytes {
-    return { total: this.segments.totalBytes, forgotten: 0 };
+    return { total: this.segments.totalBytes };
   }
 
   start(record: CoordinatorStarted): Promise<AppendResult> {
@@ -117,6 +127,23 @@ export class LmdbLog implements Log {
       if (result === 'durable') this.writer.prepareAhead();
       return result;
     });
+  }
+
+  sealed(): readonly SealedSegment[] {
+    return this.segments.list.filter(({ seal }) => seal !== undefined);
+  }
+
+  async rewrite({ first }: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number> {
+    const { segments } = this;
+    const old = segments.list.find((segment) => segment.first === first);
+    invariant(old?.seal !== undefined, `no sealed segment begins with record ${first}`);
+    const done = await rewriteSegment(segments, old, keep);
+    if (done === undefined) return 0;
+    const generation = old.generation + 1;
+    const path = segmentPath(segments.logDir, old.ordinal, generation);
+    this.segments.replace({ ...old, generation, path, dropped: done.dropped, seal: done.seal });
+    removeSegment(old);
+    return done.removed;
   }
 
   async reopen(): Promise<void> {

@@ -71,7 +71,7 @@ class LmdbReader implements LogReader {
   bytes(): LogBytes {
     return this.again(() => {
       this.catchUp();
-      return { total: this.segments.totalBytes, forgotten: 0 };
+      return { total: this.segments.totalBytes };
     });
   }
 

@@ -32,8 +32,12 @@ export interface DroppedSet {
 export interface LogBytes {
   /** Size of all segment files on the device. */
   readonly total: number;
-  /** Part of it that belongs to history already forgotten but not yet removed. */
-  readonly forgotten: number;
+}
+
+/** A stretch of the log that takes no more records. */
+export interface SealedSegment {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** The reading half: what a reader beside the writer, or an offline tool, may do. */
@@ -57,6 +61,15 @@ export interface Log extends LogReader {
   start(record: CoordinatorStarted): Promise<AppendResult>;
   /** Appends one group; records[0].seq is lastNumber + 1 and they ascend by 1. Non-empty. */
   append(records: readonly LogRecord[]): Promise<AppendResult>;
+  /** The stretches that take no more records, in ascending order. */
+  sealed(): readonly SealedSegment[];
+  /**
+   * Removes, for good, the records of a sealed stretch that `keep` does not want; their numbers
+   * become dropped. Appending and reading go on meanwhile; a crash leaves the stretch as it was or
+   * as it becomes, and repeating it is harmless.
+   * @returns how many records were removed. @throws LogCorrupt, LogError; then nothing was.
+   */
+  rewrite(segment: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number>;
   /** After 'failed': closes, opens again read-write, and reports what is there (lastNumber). */
   reopen(): Promise<void>;
 }

@@ -6,7 +6,15 @@ import { invariant } from '../core/assert.ts';
 import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
 import { AppendLine, assertContiguous } from './append-line.ts';
 import { decodeRecord, encodeRecord } from './codec.ts';
-import { type AppendResult, type DroppedSet, type Log, LogCorrupt, LogError } from './log.ts';
+import {
+  type AppendResult,
+  type DroppedSet,
+  type Log,
+  type LogBytes,
+  LogCorrupt,
+  LogError,
+  type SealedSegment,
+} from './log.ts';
 import { MemoryStore } from './memory-store.ts';
 
 /**
@@ -20,6 +28,8 @@ export interface MemoryLogOptions {
   readonly store?: MemoryStore;
   /** Commits wait for `settle` instead of taking the next planned outcome at once. */
   readonly manual?: boolean;
+  /** How many numbers make a sealed stretch; default 1 000. */
+  readonly segmentRecords?: number;
 }
 
 interface Pending {
@@ -33,6 +43,7 @@ export class MemoryLog implements Log {
   readonly store: MemoryStore;
   lastNumber: number;
   private readonly manual: boolean;
+  private readonly segmentRecords: number;
   private readonly line = new AppendLine();
   private readonly planned: Outcome[] = [];
   private inFlight: Pending | undefined;
@@ -40,6 +51,7 @@ export class MemoryLog implements Log {
   constructor(options: MemoryLogOptions = {}) {
     this.store = options.store ?? new MemoryStore();
     this.manual = options.manual ?? false;
+    this.segmentRecords = options.segmentRecords ?? 1_000;
     this.lastNumber = this.store.last;
   }
 
@@ -103,8 +115,27 @@ export class MemoryLog implements Log {
     }
   }
 
-  bytes(): { total: number; forgotten: number } {
-    return { total: this.store.bytes, forgotten: 0 };
+  bytes(): LogBytes {
+    return { total: this.store.bytes };
+  }
+
+  sealed(): readonly SealedSegment[] {
+    const sealed: SealedSegment[] = [];
+    for (let first = 1; first + this.segmentRecords <= this.lastNumber; ) {
+      const last = first + this.segmentRecords - 1;
+      sealed.push({ first, last });
+      first = last + 1;
+    }
+    return sealed;
+  }
+
+  async rewrite(
+    { first, last }: SealedSegment,
+    keep: (record: LogRecord) => boolean,
+  ): Promise<number> {
+    const removed = [...this.read(first, last)].filter((record) => !keep(record));
+    for (const { seq } of removed) this.store.drop(seq);
+    return removed.length;
   }
 
   close(): Promise<void> {

@@ -28,6 +28,13 @@ export class MemoryStore {
     return true;
   }
 
+  /** Removes a record for good; its number becomes dropped. */
+  drop(seq: number): void {
+    this.bytes -= this.entries.get(seq)?.length ?? 0;
+    this.entries.delete(seq);
+    this.dropped.add(seq, seq);
+  }
+
   /** A copy as it stands: what a crash at this moment leaves, as commits are atomic. */
   copy(): MemoryStore {
     const other = new MemoryStore();

@@ -49,10 +49,15 @@ export class Segments {
     this.list = chain.segments;
     this.successor = chain.successor;
     this.loaded = signature(names);
-    this.dropped.clear();
-    for (const { dropped } of this.list) {
-      for (const [from, to] of dropped) this.dropped.add(from, to);
-    }
+    this.gatherDropped();
+  }
+
+  /** A sealed segment has a new generation, of which all is known but its place in the list. */
+  replace(segment: Segment): void {
+    const at = this.list.findIndex(({ ordinal }) => ordinal === segment.ordinal);
+    this.list[at] = segment;
+    this.gatherDropped();
+    this.files.keepOnly(this.list);
   }
 
   /** Sees what a writer did meanwhile. @returns whether it did anything. */
@@ -99,7 +104,7 @@ export class Segments {
     const end = Math.min(to, this.lastNumber);
     let next = this.present(Math.max(1, from));
     let verifying: { path: string; tally: Tally } | undefined;
-    while (next <= end) {
+    for (; next <= end; next = this.present(next)) {
       const segment = this.holding(next);
       const { path } = segment;
       if (next === this.present(segment.first)) verifying = { path, tally: new Tally() };
@@ -136,6 +141,13 @@ export class Segments {
 
   close(): void {
     this.files.closeAll();
+  }
+
+  private gatherDropped(): void {
+    this.dropped.clear();
+    for (const { dropped } of this.list) {
+      for (const [from, to] of dropped) this.dropped.add(from, to);
+    }
   }
 
   private holding(seq: number): Segment {

@@ -23,7 +23,12 @@ const numbers = (records: Iterable<LogRecord>) => [...records].map(({ seq }) => 
 const plain = (records: readonly LogRecord[]) => JSON.parse(JSON.stringify(records)) as unknown;
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
 
-export function holdsTheContract(name: string, makeDevice: () => Promise<Device>): void {
+/** @param seals whether the store seals a stretch after every few groups, or not within a test. */
+export function holdsTheContract(
+  name: string,
+  seals: boolean,
+  makeDevice: () => Promise<Device>,
+): void {
   describe(`the log contract: ${name}`, () => {
     let device: Device;
     beforeEach(async () => {
@@ -227,6 +232,90 @@ export function holdsTheContract(name: string, makeDevice: () => Promise<Device>
         expect(() => all(log))
           .to.throw(LogError, /format version 7.*version 1/)
           .with.property('code', 'LOG_FORMAT_NEWER');
+      });
+    });
+
+    describe('removing records', () => {
+      /** Records 1..30 in groups of three, with every task whose number ends in `digit` removed. */
+      async function sifted(digits: string): Promise<Log> {
+        const log = await filled(1);
+        for (let from = 2; from <= 30; from += 3) await log.append(group(from, from + 2));
+        for (const segment of log.sealed()) {
+          const keep = ({ seq }: LogRecord) => !digits.includes(String(seq).at(-1) as string);
+          await log.rewrite(segment, keep);
+        }
+        return log;
+      }
+      const kept = (digits: string, sealedTo: number, last: number) =>
+        upTo(last).filter(
+          (seq) => seq > sealedTo || !digits.includes(String(seq).at(-1) as string),
+        );
+
+      if (!seals) {
+        it('has nothing to remove from while nothing is sealed', async () => {
+          expect((await filled(30)).sealed()).to.deep.equal([]);
+        });
+        return;
+      }
+
+      it('leaves the rest, and declares what is gone', async () => {
+        const log = await sifted('345');
+        const sealedTo = log.sealed().at(-1)?.last ?? 0;
+        expect(sealedTo).to.be.greaterThan(15);
+        const expected = kept('345', sealedTo, log.lastNumber);
+        for (const open of [log, await device.open()]) {
+          expect(numbers(all(open))).to.deep.equal(expected);
+          expect(numbers(all(open, 4, 16))).to.deep.equal(expected.filter((n) => n > 3 && n < 17));
+          expect(open.get(4)).to.equal(undefined);
+          expect(open.get(6)?.seq).to.equal(6);
+          expect(open.dropped.has(13)).to.equal(true);
+          expect(open.dropped.ranges[0]).to.deep.equal([3, 5]);
+        }
+        expect(await log.append([created(log.lastNumber + 1)])).to.equal('durable');
+      });
+
+      it('can be repeated, and can remove all', async () => {
+        const log = await sifted('3');
+        const sealed = log.sealed();
+        const keep = ({ seq }: LogRecord) => !'34'.includes(String(seq).at(-1) as string);
+        let removed = 0;
+        for (const segment of sealed) removed += await log.rewrite(segment, keep);
+        expect(removed).to.equal(3 - (log.dropped.has(24) ? 0 : 1));
+        for (const segment of sealed) expect(await log.rewrite(segment, keep)).to.equal(0);
+        for (const segment of sealed) await log.rewrite(segment, () => false);
+        const sealedTo = sealed.at(-1)?.last ?? 0;
+        expect(log.dropped.ranges).to.deep.equal([[1, sealedTo]]);
+        expect(numbers(all(log))[0]).to.equal(sealedTo + 1);
+        expect(numbers(all(await device.open()))[0]).to.equal(sealedTo + 1);
+      });
+
+      it('goes on reading while records vanish', async () => {
+        const log = await sifted('');
+        const seen: number[] = [];
+        for (const { seq } of log.read(1)) {
+          seen.push(seq);
+          if (seq !== 1) continue;
+          for (const segment of log.sealed()) {
+            await log.rewrite(segment, ({ seq: n }) => n % 2 === 1);
+          }
+        }
+        expect(seen).to.include.members(upTo(log.lastNumber).filter((n) => n % 2 === 1));
+        expect(numbers(all(log)).length).to.be.lessThan(log.lastNumber);
+      });
+
+      it('refuses to rewrite damage away', async () => {
+        await (await sifted('')).close();
+        await device.damage(5, (bytes) => bytes.map((b, i) => (i === 4 ? b ^ 1 : b)));
+        const log = await device.open();
+        const holding = log.sealed().find(({ first, last }) => first <= 5 && 5 <= last);
+        let told: unknown;
+        await log
+          .rewrite(holding as never, ({ seq }) => seq !== 4)
+          .catch((error: unknown) => {
+            told = error;
+          });
+        expect(told).to.be.instanceOf(LogCorrupt).with.property('seq', 5);
+        expect(log.get(4)?.seq).to.equal(4);
       });
     });
 

@@ -6,10 +6,10 @@ import { MemoryStore } from '../../src/log/memory-store.ts';
 import { holdsTheContract } from './contract.ts';
 import { group, started } from './records.ts';
 
-holdsTheContract('MemoryLog', async () => {
+holdsTheContract('MemoryLog', true, async () => {
   const store = new MemoryStore();
   return {
-    open: async () => new MemoryLog({ store }),
+    open: async () => new MemoryLog({ store, segmentRecords: 6 }),
     failNext: (log) => (log as MemoryLog).plan('failed'),
     damage: async (seq, how) => {
       const bytes = how(store.entries.get(seq) as Uint8Array);

@@ -37,8 +37,8 @@ export class ArrayLog implements LogReader {
     }
   }
 
-  bytes(): { total: number; forgotten: number } {
-    return { total: 0, forgotten: 0 };
+  bytes(): { total: number } {
+    return { total: 0 };
   }
 
   async close(): Promise<void> {}
