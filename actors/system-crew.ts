@@ -92,7 +92,7 @@ export class Crew {
     );
   }
 
-  /** Everything is answered: writes out, closes, ends the threads. */
+  /** Everything is answered: writes out and closes. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const actors: Actor<ActorControl>[] = [...this.#ingresses.values(), this.#timer, this.#reader];
@@ -102,6 +102,11 @@ export class Crew {
         await actor.over;
       }),
     );
+  }
+
+  /** Ends the threads, whatever they do. */
+  async destroy(): Promise<void> {
+    this.#stopping = true;
     await this.#pool.destroy();
   }
 

@@ -15,6 +15,8 @@ export interface SystemOptions {
   readonly settings: Settings;
   readonly version: string;
   readonly logging: LogSettings;
+  /** Which actors there are; from the settings unless a test says otherwise. */
+  readonly plan?: (progress: SharedArrayBuffer) => SystemPlan;
   /** For what the operator must read: one sentence that says why the process ends. */
   complain(message: string): void;
 }
@@ -57,7 +59,8 @@ class System {
     this.#progress = new Progress(shared);
     this.#logger = createLogger('supervisor', options.logging);
     this.#coordinatorLogger = createLogger('coordinator', options.logging);
-    this.#plan = planSystem(options.settings, shared, options.version);
+    const { settings, version } = options;
+    this.#plan = options.plan?.(shared) ?? planSystem(settings, shared, version);
     this.#crew = new Crew(this.#plan, this.#logger);
   }
 
@@ -74,6 +77,8 @@ class System {
       return await finished;
     } catch (error) {
       return this.#refuse((error as Error).message);
+    } finally {
+      await this.#crew.destroy();
     }
   }
 

@@ -1,9 +1,11 @@
-// A thread in the coordinator's place, for system-coordinator.test.ts: it ends as `dataDir` says.
+// A thread in the coordinator's place, for the supervisor's tests: it ends as `dataDir` says.
 
 import { workerData } from 'node:worker_threads';
 import type { CoordinatorData, FromCoordinator, ToCoordinator } from '../../actors/control.ts';
+import { Progress } from '../../actors/progress.ts';
 
-const { control, dataDir: ending } = workerData as CoordinatorData;
+const { control, dataDir: ending, progress: shared } = workerData as CoordinatorData;
+const progress = new Progress(shared);
 const say = (message: FromCoordinator): void => control.postMessage(message);
 
 control.on('message', (message: ToCoordinator) => {
@@ -16,6 +18,14 @@ control.on('message', (message: ToCoordinator) => {
 if (ending === 'fatal') {
   say({ kind: 'fatal', code: 'LOG_LOCKED', message: 'another one has it' });
   process.exit(1);
+}
+// The epoch counts the lives here.
+progress.epoch += 1;
+if (ending === 'serving' || (ending === 'dies once' && progress.epoch > 1)) {
+  say({ kind: 'opened', created: true, records: 0, path: 'nowhere' });
+  say({ kind: 'ready', replayMs: 0, replayRecords: 0, epoch: progress.epoch });
+} else if (ending === 'dies once') {
+  throw new Error('once');
 }
 if (ending === 'throw') throw new Error('a bug');
 if (ending === 'exit') process.exit(9);

@@ -191,7 +191,8 @@ describe('the command line', () => {
   });
 
   it('does not mind a reader that has seen enough', async () => {
-    const script = `"${process.execPath}" "${EXECUTABLE}" log --from 1 --limit 1000 --json | head -n 1`;
+    const log = `"${process.execPath}" "${EXECUTABLE}" log --from 1 --limit 1000 --json`;
+    const script = `${log} | head -n 1`;
     const env = cleanEnv({ LEASEHOLD_URL: stage.url });
     const shell = new Process(['-e', runsShell(script)], env);
     expect((await shell.ended).code).to.equal(0);
@@ -199,7 +200,7 @@ describe('the command line', () => {
     expect(shell.out).to.include('CoordinatorStarted');
   });
 
-  it('bears a token from the environment or a file, and says when it is asked for one', async () => {
+  it('bears a token from the environment or a file, and says when one is missing', async () => {
     const guarded = await Stage.open();
     const file = path.join(guarded.dir, 'token');
     writeFileSync(file, 'secret-abc\n');
