@@ -1,5 +1,5 @@
-// Owns the reading of request bodies: each bounded by its route, and all that are half read together
-// bounded too, so that a thousand slow senders cannot take the memory. It looks into none.
+// Owns the reading of request bodies: each bounded by its route, and all that are half read
+// bounded together, so that a thousand slow senders cannot take the memory. It looks into none.
 
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, rejected, unavailable } from '../src/protocol/response.ts';

@@ -155,6 +155,18 @@ describe('HTTP manners', () => {
     await hasty.server.stop();
   });
 
+  it('a thousand half requests keep nobody out, and end by the time-out', async () => {
+    const timeouts = { headersMs: 1_000, requestMs: 1_500, checkMs: 50 };
+    const patient = await startServer({ timeouts });
+    const wires = Array.from({ length: 1_000 }, () => new Wire(patient.port));
+    for (const wire of wires) wire.write('POST /v1/tasks HTTP/1.1\r\nhost: loc');
+    const reply = await send(patient.port, 'POST', '/v1/tasks', { payload: 'p' });
+    expectProblem(reply, 404, 'unknown_task');
+    await until(() => wires.every((wire) => wire.closed), 'all were cut off', 15_000);
+    expect(patient.coordinator.asked).to.have.length(1);
+    await patient.server.stop();
+  });
+
   describe('a client that leaves', () => {
     beforeEach(() => {
       stage.coordinator.decide = () => undefined;
