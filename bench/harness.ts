@@ -1,10 +1,11 @@
 // Owns how a measurement is taken and told: interleaved rounds, medians with their ranges, a table
-// for people and a file of JSON. Machines are shared and noisy, so a figure counts only beside
-// another one of the same run; the harness never compares runs.
+// for people, a file of JSON and a picture. Machines are shared and noisy, so a figure counts only
+// beside another one of the same run; the harness never compares runs.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import Table from 'cli-table3';
+import type { Machine } from './machine.ts';
+import { plot } from './plot.ts';
 
 /** What a *.bench.ts file exports as `bench`. */
 export interface Bench {
@@ -16,6 +17,12 @@ export interface Bench {
 export interface BenchOptions {
   /** How often each case is measured; the cases take turns. */
   readonly rounds: number;
+  /** How long one measurement lasts, where it is bounded by time. */
+  readonly seconds: number;
+  /** Also the sizes that take minutes. */
+  readonly large: boolean;
+  /** Tells a person how far it is. */
+  say(text: string): void;
 }
 
 export interface Samples {
@@ -30,20 +37,24 @@ export interface Row extends Samples {
   readonly unit: string;
   /** What is asked of it, and whether it is kept; undefined: a figure to compare with. */
   readonly goal?: { readonly text: string; readonly kept: boolean } | undefined;
+  /** What the figure stands for, where that differs between rows. */
+  readonly note?: string | undefined;
 }
 
 /** Measures each case once a round, in turns, so that a slow minute meets all of them alike. */
-export async function interleaved<Name extends string>(
-  rounds: number,
-  cases: Readonly<Record<Name, () => Promise<number> | number>>,
-): Promise<Record<Name, Samples>> {
+export async function interleaved<Name extends string, Taken = number>(
+  { rounds, say }: Pick<BenchOptions, 'rounds' | 'say'>,
+  cases: Readonly<Record<Name, () => Promise<Taken> | Taken>>,
+): Promise<Record<Name, Taken[]>> {
   const names = Object.keys(cases) as Name[];
-  const taken = new Map<Name, number[]>(names.map((name) => [name, []]));
+  const taken = new Map<Name, Taken[]>(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const name of names) taken.get(name)?.push(await cases[name]());
+    for (const name of names) {
+      say(`round ${round + 1} of ${rounds}: ${name}`);
+      taken.get(name)?.push(await cases[name]());
+    }
   }
-  const entries = names.map((name) => [name, samples(taken.get(name) ?? [])]);
-  return Object.fromEntries(entries) as Record<Name, Samples>;
+  return Object.fromEntries(taken) as Record<Name, Taken[]>;
 }
 
 /** @throws RangeError for no values: a figure without a measurement is none. */
@@ -56,6 +67,30 @@ export function samples(values: readonly number[]): Samples {
   return { median, min, max };
 }
 
+/** A row from the values of all rounds. */
+export const rowOf = (
+  measure: string,
+  unit: string,
+  values: readonly number[],
+  more: Pick<Row, 'goal' | 'note'> = {},
+): Row => ({ measure, unit, ...samples(values), ...more });
+
+/** The ratio of two cases, round by round: what a slow minute did to both drops out. */
+export const ratios = (values: readonly number[], others: readonly number[]): number[] =>
+  values.map((value, round) => value / (others[round] as number));
+
+export const atLeast = (
+  values: readonly number[],
+  limit: number,
+  text = `≥ ${limit}`,
+): { text: string; kept: boolean } => ({ text, kept: samples(values).median >= limit });
+
+export const atMost = (
+  values: readonly number[],
+  limit: number,
+  text = `≤ ${limit}`,
+): { text: string; kept: boolean } => ({ text, kept: samples(values).median <= limit });
+
 /** @param percent 0 … 100; @throws RangeError for no values. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -65,35 +100,34 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 export function print(rows: readonly Row[], write: (text: string) => void): void {
+  const notes = rows.some(({ note }) => note !== undefined);
   const table = new Table({
-    head: ['measure', 'median', 'range', 'unit', 'goal', ''],
+    head: ['measure', 'median', 'range', 'unit', 'goal', '', ...(notes ? ['note'] : [])],
     style: { head: [], border: [] },
+    // One line a row.
+    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
   });
-  for (const { measure, median, min, max, unit, goal } of rows) {
+  for (const { measure, median, min, max, unit, goal, note } of rows) {
     const range = min === max ? '' : `${figure(min)} – ${figure(max)}`;
     const verdict = goal === undefined ? '' : goal.kept ? 'kept' : 'MISSED';
-    table.push([measure, figure(median), range, unit, goal?.text ?? '', verdict]);
+    const told = notes ? [note ?? ''] : [];
+    table.push([measure, figure(median), range, unit, goal?.text ?? '', verdict, ...told]);
   }
   write(`${table.toString()}\n`);
 }
 
-/** @returns the path of the file, which names the machine beside the figures. */
-export function save(name: string, rows: readonly Row[]): string {
+/** @returns the path of the file, which names the machine beside the figures; a picture is beside. */
+export function save(name: string, rows: readonly Row[], machine: Machine): string {
   const at = new Date().toISOString();
-  const path = `bench/results/${name}-${at.replaceAll(/[:.]/g, '-')}.json`;
-  const processors = cpus();
-  const machine = {
-    node: process.version,
-    platform: `${process.platform} ${process.arch}`,
-    processor: processors[0]?.model ?? 'unknown',
-    processors: processors.length,
-  };
+  const stem = `bench/results/${name}-${at.replaceAll(/[:.]/g, '-')}`;
   mkdirSync('bench/results', { recursive: true });
-  writeFileSync(path, `${JSON.stringify({ bench: name, at, machine, rows }, null, 2)}\n`);
-  return path;
+  const content = { bench: name, at, machine, rows };
+  writeFileSync(`${stem}.json`, `${JSON.stringify(content, null, 2)}\n`);
+  writeFileSync(`${stem}.svg`, plot(`${name}, ${at}`, rows));
+  return `${stem}.json`;
 }
 
 const figure = (value: number): string =>
   value >= 1_000
     ? Math.round(value).toLocaleString('en').replaceAll(',', ' ')
-    : value.toPrecision(3);
+    : String(Number(value.toPrecision(3)));

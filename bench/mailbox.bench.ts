@@ -6,7 +6,16 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { createMailbox } from '../src/mailbox/mailbox.ts';
 import { Producer } from '../src/mailbox/producer.ts';
-import { type Bench, interleaved, percentile, type Row, samples } from './harness.ts';
+import {
+  atLeast,
+  atMost,
+  type Bench,
+  interleaved,
+  percentile,
+  type Row,
+  rowOf,
+  samples,
+} from './harness.ts';
 import type { ProducerResult, ThreadTask } from './mailbox-threads.ts';
 
 const MESSAGE_BYTES = 150;
@@ -132,30 +141,26 @@ async function lonePercentiles(rounds: number): Promise<Row[]> {
 
 export const bench: Bench = {
   about: `requests of ${MESSAGE_BYTES} bytes to another thread and back, ${WINDOW} open at once`,
-  async run({ rounds }) {
-    const { refusal, objects, ...through } = await interleaved(rounds, {
-      '1': () => perSecond(1),
-      '2': () => perSecond(2),
-      '4': () => perSecond(4),
-      objects: objectsPerSecond,
-      refusal: refusalUs,
-    });
-    const goal = (kept: boolean) => ({ text: '≥ 1 000 000', kept });
-    return [
-      ...Object.entries(through).map(([producers, taken]) => ({
-        measure: `round trips, ${producers} producer${producers === '1' ? '' : 's'}`,
-        unit: '/s',
-        ...taken,
-        goal: goal(taken.median >= 1_000_000),
-      })),
-      { measure: 'for comparison: an object a message', unit: '/s', ...objects },
-      ...(await lonePercentiles(rounds)),
+  async run({ rounds, say }) {
+    const { refusal, objects, ...through } = await interleaved(
+      { rounds, say },
       {
-        measure: 'refusal when full',
-        unit: 'µs',
-        ...refusal,
-        goal: { text: '≤ 1', kept: refusal.median <= 1 },
+        '1': () => perSecond(1),
+        '2': () => perSecond(2),
+        '4': () => perSecond(4),
+        objects: objectsPerSecond,
+        refusal: refusalUs,
       },
+    );
+    return [
+      ...Object.entries(through).map(([producers, taken]) =>
+        rowOf(`round trips, ${producers} producer${producers === '1' ? '' : 's'}`, '/s', taken, {
+          goal: atLeast(taken, 1_000_000, '≥ 1 000 000'),
+        }),
+      ),
+      rowOf('for comparison: an object a message', '/s', objects),
+      ...(await lonePercentiles(rounds)),
+      rowOf('refusal when full', 'µs', refusal, { goal: atMost(refusal, 1) }),
     ];
   },
 };

@@ -1,0 +1,103 @@
+// A hundred thousand leases that run out in one instant on a real server: how long until the last
+// one is expired, and what other requests wait meanwhile. The instant is made by stopping the
+// process (SIGSTOP) until all of them are over.
+
+import { pause } from './driver.ts';
+import { fill } from './fill.ts';
+import { atMost, type Bench, percentile, rowOf } from './harness.ts';
+import { PAYLOAD } from './records.ts';
+import { startServer } from './server.ts';
+import { lifecycle, SocketLink } from './socket-link.ts';
+
+const LEASES = 100_000;
+const LEASE_MS = 20_000;
+const MAX = 500;
+const OTHERS = 4;
+const LONGEST_MS = 60_000;
+
+interface Stats {
+  readonly result: { readonly lease_expirations?: number };
+}
+
+async function expirations(link: SocketLink): Promise<number> {
+  const stats = JSON.parse(await link.call('stats', '{}')) as Stats;
+  const count = stats.result.lease_expirations;
+  if (count === undefined) throw new Error('stats tells no expirations');
+  return count;
+}
+
+async function leaseAll(link: SocketLink, say: (text: string) => void): Promise<number> {
+  let last = 0;
+  for (let leased = 0; leased < LEASES; ) {
+    const params = `{"worker_id":"gone","queues":["held"],"max":${MAX}}`;
+    const answer = await link.call('lease', params);
+    const got = answer.split('"lease_id"').length - 1;
+    if (got === 0) throw new Error(`${leased} leased, then: ${answer.slice(0, 200)}`);
+    leased += got;
+    last = performance.now();
+    say(`${leased} of ${LEASES} leased`);
+  }
+  return last;
+}
+
+async function once(say: (text: string) => void) {
+  const knobs = ['--lease-duration-ms', String(LEASE_MS), '--backoff-ms', '0'];
+  const server = await startServer({ knobs });
+  await fill(
+    server.socketPort,
+    LEASES,
+    () => `{"queue":"held","payload":"${PAYLOAD}"}`,
+    (done) => say(`${done} of ${LEASES} submitted`),
+  );
+  const link = await SocketLink.to(server.socketPort);
+  const lastLeased = await leaseAll(link, say);
+  if ((await expirations(link)) > 0) throw new Error('leasing took longer than a lease lasts');
+  process.kill(server.pid, 'SIGSTOP');
+  say('waiting until all leases are over');
+  await pause(lastLeased + LEASE_MS + 100 - performance.now());
+  const others = await Promise.all(
+    Array.from({ length: OTHERS }, () => SocketLink.to(server.socketPort)),
+  );
+  const takenMs: number[] = [];
+  process.kill(server.pid, 'SIGCONT');
+  const began = performance.now();
+  const run = { over: false };
+  const beside = others.map(async (other, client) => {
+    while (!run.over) {
+      const at = performance.now();
+      await lifecycle(other, `worker-${client}`, PAYLOAD);
+      takenMs.push(performance.now() - at);
+    }
+  });
+  while ((await expirations(link)) < LEASES) {
+    if (performance.now() - began > LONGEST_MS) throw new Error('not all leases expired');
+    await pause(5);
+  }
+  const allMs = performance.now() - began;
+  run.over = true;
+  await Promise.all(beside);
+  for (const other of [...others, link]) other.close();
+  await server.stop();
+  // Three requests each: the longest of the three is at most this.
+  return { allMs, p99Ms: percentile(takenMs, 99), lifecycles: takenMs.length };
+}
+
+export const bench: Bench = {
+  about: `${LEASES} leases over in one instant, ${OTHERS} connections working meanwhile`,
+  async run({ rounds, say }) {
+    const taken: Awaited<ReturnType<typeof once>>[] = [];
+    // Each round takes half a minute: three tell as much as five.
+    for (let round = 0; round < Math.min(rounds, 3); round += 1) taken.push(await once(say));
+    const all = taken.map(({ allMs }) => allMs);
+    const p99 = taken.map(({ p99Ms }) => p99Ms);
+    return [
+      rowOf('until all are expired', 'ms', all, { goal: atMost(all, 2_000) }),
+      rowOf('lifecycles meanwhile (three requests): p99', 'ms', p99, { goal: atMost(p99, 100) }),
+      rowOf(
+        'lifecycles meanwhile',
+        'tasks',
+        taken.map(({ lifecycles }) => lifecycles),
+      ),
+    ];
+  },
+};

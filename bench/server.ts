@@ -1,0 +1,128 @@
+// Owns a leasehold of its own for a bench: the built program as a child process, on ports that the
+// system picks, in a directory that goes with it. It is stopped by its own pid.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { scratch } from './machine.ts';
+
+const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+const READY_MS = 300_000;
+
+export interface Server {
+  readonly pid: number;
+  readonly directory: string;
+  readonly httpPort: number;
+  readonly socketPort: number;
+  /** From spawn to ready. */
+  readonly readyMs: number;
+  /** What it said of its replay. */
+  readonly replayMs: number;
+  readonly replayRecords: number;
+  /** @param keep leaves the directory for another start. */
+  stop(keep?: boolean): Promise<void>;
+}
+
+interface Line {
+  readonly msg?: string;
+  readonly addresses?: readonly string[];
+  readonly replay_ms?: number;
+  readonly replay_records?: number;
+}
+
+export interface ServerOptions {
+  /** A directory of an earlier start. */
+  readonly directory?: string;
+  readonly knobs?: readonly string[];
+  /** For node itself, such as --cpu-prof. */
+  readonly nodeOptions?: readonly string[];
+}
+
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
+  const directory = options.directory ?? scratch('server');
+  const started = performance.now();
+  const child = spawn(
+    process.execPath,
+    [
+      ...(options.nodeOptions ?? []),
+      MAIN,
+      'serve',
+      ...['--data-dir', directory, '--http-port', '0', '--socket-port', '0'],
+      ...(options.knobs ?? []),
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const said = await untilReady(child);
+  const [http = '', socket = ''] = said.addresses;
+  return {
+    pid: child.pid as number,
+    directory,
+    httpPort: portOf(http),
+    socketPort: portOf(socket),
+    readyMs: performance.now() - started,
+    replayMs: said.replayMs,
+    replayRecords: said.replayRecords,
+    async stop(keep = false) {
+      child.kill('SIGTERM');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      if (!keep) rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(child: ChildProcess) {
+  const said = { addresses: [] as readonly string[], replayMs: 0, replayRecords: 0 };
+  let text = '';
+  child.stderr?.on('data', (data: Buffer) => {
+    text += data.toString();
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS);
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  for await (const line of lines) {
+    const { addresses, msg, ...rest } = JSON.parse(line) as Line;
+    said.addresses = addresses ?? said.addresses;
+    if (msg !== 'ready') continue;
+    clearTimeout(timer);
+    // What it says from now on must not fill the pipe.
+    child.stdout?.resume();
+    return { ...said, replayMs: rest.replay_ms ?? 0, replayRecords: rest.replay_records ?? 0 };
+  }
+  throw new Error(`the server did not become ready: ${text.slice(0, 500)}`);
+}
+
+const portOf = (address: string): number => Number(/:(\d+)$/.exec(address)?.[1]);
+
+/** Processor time of all threads of a process so far, in ms. */
+export function cpuMs(pid: number): number {
+  return ticksOf(readFileSync(`/proc/${pid}/stat`, 'utf8')) * 10;
+}
+
+/** The same for each of its threads that is still there, by thread id. */
+export function threadCpuMs(pid: number): ReadonlyMap<number, number> {
+  const threads = new Map<number, number>();
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    threads.set(Number(thread), ticksOf(stat) * 10);
+  }
+  return threads;
+}
+
+/** Bytes, by the names of /proc/PID/status: RssAnon, VmRSS. */
+export function memoryOf(pid: number): { readonly anonymous: number; readonly resident: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kib = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
+  return { anonymous: kib('RssAnon') * 1_024, resident: kib('VmRSS') * 1_024 };
+}
+
+/** Bytes that the process has caused to be written to the device. */
+export const writtenBytes = (pid: number | 'self'): number =>
+  Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+
+/** User and system ticks of 10 ms; the name before them may hold spaces. */
+function ticksOf(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
