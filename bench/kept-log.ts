@@ -4,7 +4,7 @@
 import type { LogRecord } from '../src/core/records.ts';
 import type { AppendResult, Log } from '../src/log/log.ts';
 
-const NOTHING_DROPPED = { has: () => false, ranges: [] };
+const NOTHING_DROPPED = { has: () => false, endOfRange: () => 0, ranges: [] };
 
 export class KeptLog implements Log {
   readonly dropped = NOTHING_DROPPED;
@@ -31,7 +31,9 @@ export class KeptLog implements Log {
     return Promise.resolve('durable');
   }
 
-  bytes = () => ({ total: 0, forgotten: 0 });
+  bytes = () => ({ total: 0 });
+  sealed = () => [];
+  rewrite = () => Promise.resolve(0);
   reopen = () => Promise.resolve();
   close = () => Promise.resolve();
 }
