@@ -4,7 +4,6 @@
 import { recordLine } from '../cli/record-line.ts';
 import type { Client } from '../index.ts';
 import type { FileFacts } from './digest.ts';
-import { print } from './print.ts';
 
 export interface FileTask {
   readonly taskId: string;
@@ -18,6 +17,7 @@ export interface Story {
   readonly fileTasks: readonly FileTask[];
   /** What the killed worker was in the middle of. */
   readonly victim: { readonly taskId: string; readonly leaseId: string };
+  print(line: string): void;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,6 +25,7 @@ const PAGE = 1_000;
 
 /** Prints what was found. @returns a sentence for everything that is off. */
 export async function check(story: Story): Promise<string[]> {
+  const { print } = story;
   const faults = await wrongResults(story);
   const right = story.fileTasks.length - faults.length;
   print(`\n${right} of ${story.fileTasks.length} results equal a direct computation.`);

@@ -61,7 +61,13 @@ class Demo {
 
     await this.#until((done) => done === fileTasks.length);
     this.#tell('all tasks are over');
-    return check({ client: this.#client, url: server.url, fileTasks, victim: { taskId, leaseId } });
+    return check({
+      client: this.#client,
+      url: server.url,
+      fileTasks,
+      victim: { taskId, leaseId },
+      print,
+    });
   }
 
   /** Ends everything that was started. */
