@@ -68,7 +68,13 @@ export class Coordinator {
         this.recovery.lost(result);
       },
     });
-    this.recovery = new Recovery(options, this.commits, (now) => this.expireDue(now));
+    this.recovery = new Recovery(options, this.commits, {
+      expireDue: (now) => this.expireDue(now),
+      entered: (mode) => {
+        this.events.mode(mode);
+        this.reading.resume(mode);
+      },
+    });
     this.granting = new Granting(this);
     this.reading = new Reading(this);
   }
@@ -93,6 +99,7 @@ export class Coordinator {
 
   /** Decides one request. Its answer comes by `events.answer`, at once or after a flush. */
   take(ticket: Ticket, request: Request): void {
+    if (this.recovery.mode === 'rebuilding' && this.reading.defer(ticket, request)) return;
     const down = this.recovery.refuses(request);
     if (down !== undefined) {
       this.events.answer(ticket, down);
@@ -130,6 +137,7 @@ export class Coordinator {
   /** The connection of a parked request is gone: it grants nothing. */
   withdraw(ticket: Ticket): void {
     this.granting.withdraw(ticket);
+    this.reading.withdraw(ticket);
   }
 
   /** The connection will send nothing more, or we stop: a parked request is answered now. */

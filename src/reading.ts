@@ -7,17 +7,26 @@ import { listTasks, showTask, standing } from './core/views.ts';
 import type { Ticket } from './group-commit.ts';
 import type { Request, TaskRequest } from './protocol/request.ts';
 import type { Response } from './protocol/response.ts';
+import type { Mode } from './recovery.ts';
 
-type ReadRequest = Exclude<
+export type ReadRequest = Exclude<
   Request,
   { op: 'submit' | 'lease' | 'heartbeat' | 'complete' | 'fail' | 'kill' | 'redrive' }
 >;
+
+const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
+export const isRead = (request: Request): request is ReadRequest => READS.has(request.op);
+
+/** Reads that wait for a rebuild at most; more are refused like writes. */
+const DEFERRED_MAX = 4_096;
 
 /** Adds to an overview what only the surroundings know: clocks, log sizes, histograms. */
 export type Surroundings = () => Record<string, unknown>;
 
 export class Reading {
   surroundings: Surroundings = () => ({});
+  /** Reads that came while the state was being made equal to the log: they wait for it. */
+  private readonly deferred = new Map<Ticket, ReadRequest>();
   private readonly loop: Coordinator;
 
   constructor(loop: Coordinator) {
@@ -30,6 +39,25 @@ export class Reading {
     } else {
       this.loop.answer(ticket, this.read(request, now));
     }
+  }
+
+  /** @returns true when the request is a read that will be answered when the rebuild is over. */
+  defer(ticket: Ticket, request: Request): boolean {
+    if (!isRead(request) || this.deferred.size >= DEFERRED_MAX) return false;
+    this.deferred.set(ticket, request);
+    return true;
+  }
+
+  withdraw(ticket: Ticket): void {
+    this.deferred.delete(ticket);
+  }
+
+  /** The rebuild is over, or will never be: what waited for it is decided now. */
+  resume(mode: Mode): void {
+    if (mode === 'rebuilding') return;
+    const waiting = [...this.deferred];
+    this.deferred.clear();
+    for (const [ticket, request] of waiting) this.loop.take(ticket, request);
   }
 
   private mustWait(request: TaskRequest): boolean {

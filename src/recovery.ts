@@ -13,13 +13,20 @@ import type { GroupCommit } from './group-commit.ts';
 import { LogError } from './log/log.ts';
 import type { Request } from './protocol/request.ts';
 import { type Unavailable, unavailable } from './protocol/response.ts';
+import { isRead } from './reading.ts';
 import { replay } from './replay.ts';
 
 export type Mode = 'starting' | 'serving' | 'read-only' | 'rebuilding' | 'ended';
 
+/** What recovery needs of the loop around it. */
+export interface RecoveringLoop {
+  /** Writes one group's worth of expiries. @returns false: more are due. */
+  expireDue(now: number): boolean;
+  entered(mode: Mode): void;
+}
+
 const PROBE_FIRST_MS = 100;
 const PROBE_LAST_MS = 5_000;
-const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
 
 export class Recovery {
   state: State;
@@ -30,7 +37,7 @@ export class Recovery {
   replayRecords = 0;
   private readonly options: CoordinatorOptions;
   private readonly commits: GroupCommit;
-  private readonly expireDue: (now: number) => boolean;
+  private readonly loop: RecoveringLoop;
   private probeEveryMs = PROBE_FIRST_MS;
   private probeAt = 0;
   private probing = false;
@@ -38,16 +45,11 @@ export class Recovery {
   /** Counts the logs lost: what was begun before one must not go on after it. */
   private losses = 0;
 
-  /** @param expireDue writes one group's worth of expiries; false: more are due. */
-  constructor(
-    options: CoordinatorOptions,
-    commits: GroupCommit,
-    expireDue: (now: number) => boolean,
-  ) {
+  constructor(options: CoordinatorOptions, commits: GroupCommit, loop: RecoveringLoop) {
     this.options = options;
     this.skip = options.skip ?? 0;
     this.commits = commits;
-    this.expireDue = expireDue;
+    this.loop = loop;
     this.state = new State(options.digestText);
     this.time = new CoordinatorTime(options.clock, 0, true);
   }
@@ -59,7 +61,7 @@ export class Recovery {
   /** @returns the answer to a request that cannot be decided now, or undefined. */
   refuses(request: Request): Unavailable | undefined {
     if (this.mode === 'serving') return undefined;
-    if (this.mode === 'read-only' && READS.has(request.op)) return undefined;
+    if (this.mode === 'read-only' && isRead(request)) return undefined;
     if (this.mode === 'starting') return unavailable('recovering', 'the log is being replayed');
     return unavailable('log_unavailable', 'the log takes no records at present', this.probeEveryMs);
   }
@@ -160,7 +162,7 @@ export class Recovery {
     const now = Math.max(this.time.now(), this.state.lastAt);
     const losses = this.losses;
     for (let more = true; more && losses === this.losses; ) {
-      more = !this.expireDue(now);
+      more = !this.loop.expireDue(now);
       this.commits.flush();
       await this.commits.settled();
     }
@@ -169,7 +171,7 @@ export class Recovery {
   private enter(mode: Mode): void {
     if (this.mode === 'ended') return;
     this.mode = mode;
-    this.options.events.mode(mode);
+    this.loop.entered(mode);
   }
 
   private end(error: Error): void {

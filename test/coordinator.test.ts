@@ -259,7 +259,11 @@ describe('coordinator: an append that fails', () => {
         reason: 'log_unavailable',
       });
     }
+    expect(world.modes.at(-1)).to.equal('rebuilding');
+    const waiting = world.take({ op: 'stats' });
+    expect(world.answers.has(waiting)).to.equal(false);
     while (world.modes.at(-1) !== 'read-only') await Promise.resolve();
+    expect(world.answers.get(waiting)).to.have.property('kind', 'overview');
     expect(world.records()).to.have.length(records);
     expect(stateDigest(world.loop.state)).to.equal(before);
     const write = await world.ask({ op: 'submit', queue: 'q', payload: new Uint8Array() });
