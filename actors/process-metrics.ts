@@ -3,6 +3,7 @@
 
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
+const UNWANTED = /^nodejs_(eventloop_lag|active_)/;
 let registry: Registry | undefined;
 
 /** @returns Prometheus text. Those of the event loop and the heap are of the calling thread. */
@@ -10,9 +11,9 @@ export function processMetrics(): Promise<string> {
   if (registry === undefined) {
     registry = new Registry();
     collectDefaultMetrics({ register: registry });
-    // The lag is shown for each of our threads already; these would be of one of them only.
+    // Of one thread only, or named against the conventions: the lag of each thread is ours to show.
     for (const { name } of registry.getMetricsAsArray()) {
-      if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name);
+      if (UNWANTED.test(name)) registry.removeSingleMetric(name);
     }
   }
   return registry.metrics();

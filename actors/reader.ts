@@ -1,6 +1,6 @@
-// Owns the reader thread: its own read-only handle of the log, and the answers about the log as such
-// (pages, followers, explanations). It shows nothing beyond the newest durable record, and nothing
-// it does can slow the coordinator.
+// Owns the reader thread: its own read-only handle of the log, and the answers about the log as
+// such (pages, followers, explanations). It shows nothing beyond the newest durable record, and
+// nothing it does can slow the coordinator.
 
 import type { MessagePort } from 'node:worker_threads';
 import { openLmdbReader } from '../src/log/lmdb-reader.ts';

@@ -1,5 +1,5 @@
-// Owns `explain --data-dir`: the same story, read from the log itself, as of its newest record or of
-// any earlier one.
+// Owns `explain --data-dir`: the same story, read from the log itself, as of its newest record or
+// of any earlier one.
 
 import { writeFileSync } from 'node:fs';
 import { explain } from '../core/explain.ts';

@@ -21,7 +21,7 @@ export interface Copied {
 /**
  * Every record is read and its checksum verified before it is copied.
  * @param until the last record to copy; undefined: the newest
- * @throws LogCorrupt naming the first bad record; LogError LOG_DIRECTORY when the target holds a log
+ * @throws LogCorrupt naming the first bad record; LogError when the target is not empty
  */
 export async function copyLog(
   sourceDir: string,
