@@ -129,8 +129,7 @@ async function putAll(db: Database, entries: readonly Entry[]): Promise<void> {
     (db as unknown as WithOptions).put(key, bytes, APPEND),
   );
   const result = outcome(await Promise.allSettled(puts));
-  if (result !== 'written')
-    throw new LogError('LOG_IO', `could not write a new segment (${result})`);
+  if (result !== 'written') throw new LogError('LOG_IO', 'the device refused a new segment');
 }
 
 /** The first result is the condition's. */

@@ -36,7 +36,6 @@ export class PageFile {
   /** One page for each level of a tree: a parent is read on after its children. */
   private readonly levels: Page[] = [];
   private large = Buffer.alloc(0);
-  private looked = 0;
   /** How many pages the file has, where that matters: LMDB reads them through memory. */
   private filePages = Number.POSITIVE_INFINITY;
 
@@ -86,23 +85,33 @@ export class PageFile {
     }
   }
 
-  /** Looks at every page that either tree can reach, with the first page of every large value. */
+  /** Looks at every page that either tree can reach, and that no page is in use and free too. */
   check(): void {
-    this.looked = 0;
-    this.filePages = Math.floor(fs.fstatSync(this.fd).size / this.meta.pageBytes);
-    const { free, main } = this.meta;
-    if (free.root !== NO_PAGE) this.checkPage(free.root, free.depth);
-    if (main.root !== NO_PAGE) this.checkPage(main.root, main.depth);
+    const { pageBytes, free, main, lastPage } = this.meta;
+    this.filePages = Math.floor(fs.fstatSync(this.fd).size / pageBytes);
+    const used = new Uint8Array(lastPage + 1);
+    const lists: Buffer[] = [];
+    if (main.root !== NO_PAGE) this.checkPage(main.root, main.depth, used);
+    if (free.root !== NO_PAGE) this.checkPage(free.root, free.depth, used, lists);
+    for (const list of lists) assertFree(used, list);
   }
 
-  private checkPage(number: number, depth: number): void {
+  /** @param lists gets a copy of each value, where the values matter. */
+  private checkPage(number: number, depth: number, used: Uint8Array, lists?: Buffer[]): void {
     const page = this.page(number, depth);
-    this.looked += 1;
-    if (this.looked > this.meta.lastPage) throw new PageDamaged('its pages form a circle');
+    take(used, number, 1);
     for (let i = 0; i < page.count; i++) {
       const at = page.nodeAt(i);
-      if (depth > 1) this.checkPage(page.child(at), depth - 1);
-      else if (page.isLarge(at)) this.readLarge(page, at, 0);
+      if (depth > 1) {
+        this.checkPage(page.child(at), depth - 1, used, lists);
+        continue;
+      }
+      const size = lists === undefined ? 0 : page.size(at);
+      const large = page.isLarge(at);
+      const bytes = large ? this.readLarge(page, at, size) : page.bytes;
+      const start = large ? PAGE_HEADER_BYTES : page.dataAt(at);
+      if (large) take(used, ...page.reference(at));
+      lists?.push(Buffer.from(bytes.subarray(start, start + size)));
     }
   }
 
@@ -136,9 +145,7 @@ export class PageFile {
 
   /** Reads the header of a large value's pages and `size` bytes after it. */
   private readLarge(page: Page, at: number, size: number): Buffer {
-    const dataAt = page.dataAt(at);
-    const number = readWord(page.bytes, dataAt);
-    const count = readWord(page.bytes, dataAt + 16);
+    const [number, count] = page.reference(at);
     const needed = PAGE_HEADER_BYTES + page.size(at);
     const { pageBytes, transaction } = this.meta;
     if (count < 1 || needed > count * pageBytes) throw page.damaged();
@@ -156,6 +163,30 @@ export class PageFile {
     }
     if (number + count > this.filePages) {
       throw new PageDamaged(`it is cut off: it has ${this.filePages} pages, not page ${number}`);
+    }
+  }
+}
+
+function take(used: Uint8Array, number: number, count: number): void {
+  for (let n = number; n < number + count; n++) {
+    if (used[n] === 1) throw new PageDamaged(`page ${n} is in use twice`);
+    used[n] = 1;
+  }
+}
+
+/** The list of freed pages as LMDB stores it: their count, then numbers; -n before one: n pages. */
+function assertFree(used: Uint8Array, list: Buffer): void {
+  const words = list.length < 8 ? 0 : readWord(list, 0);
+  if (list.length < 8 * (words + 1)) throw new PageDamaged('its list of free pages is damaged');
+  for (let i = 1; i <= words; i++) {
+    const word = Number(list.readBigInt64LE(8 * i));
+    if (word === 0) continue;
+    if (word < 0) i += 1;
+    const first = word < 0 && i <= words ? Number(list.readBigInt64LE(8 * i)) : word;
+    const last = word < 0 ? first - word - 1 : first;
+    if (first < 2 || last >= used.length) throw new PageDamaged(`there is no page ${last} to free`);
+    if (used.subarray(first, last + 1).includes(1)) {
+      throw new PageDamaged(`page ${first} is both in use and free`);
     }
   }
 }

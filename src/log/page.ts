@@ -76,6 +76,12 @@ export class Page {
     return u16(this.bytes, at + 4) === BIG_DATA;
   }
 
+  /** The first page of a large value, and how many there are. */
+  reference(at: number): [number: number, count: number] {
+    const dataAt = this.dataAt(at);
+    return [readWord(this.bytes, dataAt), readWord(this.bytes, dataAt + 16)];
+  }
+
   size(at: number): number {
     return (u16(this.bytes, at) | (u16(this.bytes, at + 2) << 16)) >>> 0;
   }

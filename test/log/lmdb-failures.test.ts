@@ -1,0 +1,155 @@
+// Breaks the device under a log in ways of its own: an error of the very last write of a commit, a
+// write that does not come back, a disk that is full. What was acknowledged must be there after.
+
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import type { LogRecord } from '../../src/core/records.ts';
+import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
+import { LogError } from '../../src/log/log.ts';
+import { breakDataFile } from './lmdb-faults.ts';
+import { OtherProcess } from './processes.ts';
+import { created, group, started } from './records.ts';
+
+const numbers = (records: Iterable<LogRecord>) => [...records].map(({ seq }) => seq);
+const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
+
+describe('a log on a device that fails', () => {
+  let dataDir: string;
+  let log: LmdbLog | undefined;
+  let other: OtherProcess | undefined;
+
+  beforeEach(() => {
+    dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-fails-'));
+  });
+  afterEach(async () => {
+    await other?.end();
+    await log?.close().catch(() => {});
+    log = undefined;
+    fs.rmSync(dataDir, { recursive: true });
+  });
+
+  it('goes on after an error of the last write of a commit', async () => {
+    log = await openLmdbLog({ dataDir, stallMs: 2_000 });
+    await log.start(started(1));
+    breakDataFile(dataDir, 'meta');
+    expect(await log.append(group(2, 4))).to.equal('failed');
+    await log.reopen();
+    expect(numbers(log.read(1))).to.deep.equal([1]);
+    expect(await log.start(started(2))).to.equal('durable');
+    expect(await log.append(group(3, 5))).to.equal('durable');
+    expect(numbers(log.read(1))).to.deep.equal(upTo(5));
+  });
+
+  it('goes on after an error while a reader of the same process has the log open', async () => {
+    log = await openLmdbLog({ dataDir, stallMs: 2_000 });
+    await log.start(started(1));
+    const reader = await openLmdbReader(dataDir);
+    breakDataFile(dataDir, 'meta');
+    expect(await log.append(group(2, 4))).to.equal('failed');
+    expect(numbers(reader.read(1))).to.deep.equal([1]);
+    await log.reopen();
+    expect(await log.start(started(2))).to.equal('durable');
+    expect(numbers(reader.read(1))).to.deep.equal([1, 2]);
+    await reader.close();
+  });
+
+  it('calls a commit that does not come back failed, and believes what became of it', async () => {
+    log = await openLmdbLog({ dataDir, stallMs: 400 });
+    await log.start(started(1));
+    other = new OtherProcess('hang', dataDir, '600');
+    expect(await other.line()).to.equal('holding');
+    expect(await log.append(group(2, 4))).to.equal('failed');
+    expect(log.lastNumber).to.equal(1);
+    await log.reopen(); // Waits until the write has come back: it went through after all.
+    expect(numbers(log.read(1))).to.deep.equal(upTo(4));
+    expect(await log.start(started(5))).to.equal('durable');
+  });
+
+  it('gives up on a write that never comes back', async () => {
+    log = await openLmdbLog({ dataDir, stallMs: 200 });
+    await log.start(started(1));
+    other = new OtherProcess('hang', dataDir, '60000');
+    expect(await other.line()).to.equal('holding');
+    expect(await log.append(group(2, 4))).to.equal('failed');
+    let told: unknown;
+    await log.reopen().catch((error: unknown) => {
+      told = error;
+    });
+    expect(told).to.be.instanceOf(LogError).with.property('code', 'LOG_IO');
+    await other.end();
+  });
+
+  describe('that is full', () => {
+    let device: string;
+    const ballast = () => path.join(device, 'ballast');
+
+    beforeEach(function () {
+      device = path.join(dataDir, 'device');
+      fs.mkdirSync(device);
+      const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4M', 'tmpfs', device]);
+      if (status !== 0) this.skip(); // Only root may mount.
+      fs.writeFileSync(ballast(), Buffer.alloc(1_000_000));
+    });
+    afterEach(async () => {
+      await log?.close();
+      log = undefined;
+      spawnSync('umount', [device]);
+    });
+
+    it('refuses appends, serves reads, and takes records when there is space again', async () => {
+      log = await openLmdbLog({ dataDir: path.join(device, 'data') });
+      await log.start(started(1));
+      let last = 1;
+      let result = '';
+      while (result !== 'failed') {
+        result = await log.append([created(last + 1, 'x'.repeat(100_000))]);
+        if (result === 'durable') last += 1;
+      }
+      expect(last).to.be.greaterThan(10);
+      for (let probe = 0; probe < 3; probe++) {
+        await log.reopen();
+        expect(log.lastNumber).to.equal(last);
+        expect(numbers(log.read(1))).to.deep.equal(upTo(last));
+        expect(await log.append([created(last + 1, 'x'.repeat(1_000_000))])).to.equal('failed');
+      }
+      await log.close();
+
+      fs.appendFileSync(ballast(), Buffer.alloc(0));
+      fillUp(path.join(device, 'rest'));
+      log = await openLmdbLog({ dataDir: path.join(device, 'data') });
+      expect(numbers(log.read(1))).to.deep.equal(upTo(last));
+      expect(await log.append([created(last + 1, 'x'.repeat(100_000))])).to.equal('failed');
+      await log.reopen();
+
+      fs.rmSync(ballast());
+      expect(await log.start(started(last + 1))).to.equal('durable');
+      expect(await log.append(group(last + 2, last + 9))).to.equal('durable');
+      expect(numbers(log.read(1))).to.deep.equal(upTo(last + 9));
+    });
+
+    it('refuses to begin a log, in words', async () => {
+      fillUp(path.join(device, 'rest'));
+      let told: unknown;
+      await openLmdbLog({ dataDir: path.join(device, 'data') }).catch((error: unknown) => {
+        told = error;
+      });
+      expect(told).to.be.instanceOf(LogError);
+      expect(['LOG_IO', 'LOG_DIRECTORY']).to.include((told as LogError).code);
+    });
+  });
+});
+
+/** Writes until the device takes nothing more. */
+function fillUp(file: string): void {
+  for (let size = 1_048_576; size >= 1; size = Math.floor(size / 2)) {
+    try {
+      for (;;) fs.appendFileSync(file, Buffer.alloc(size));
+    } catch {
+      // Smaller pieces may still fit.
+    }
+  }
+}
