@@ -124,7 +124,7 @@ describe('leasehold work', () => {
 
   it('lets a command end that is nearly done', async () => {
     const taskId = await submit('x');
-    const { child, exit } = work('sleep 0.6; echo done');
+    const { child, exit } = work('sleep 0.6; echo done', '--grace-ms', '8000');
     while ((await client.task(taskId)).state !== 'LEASED') await turn();
     child.kill('SIGTERM');
     expect((await exit).code).to.equal(0);

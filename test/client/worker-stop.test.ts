@@ -35,7 +35,14 @@ describe('worker stop', () => {
       for (let left = true; left; ) {
         const options = { url: server[kind], queues: [kind], handler, concurrency: 8 };
         const { worker, noted, names } = startWorker(options);
-        await pause(60);
+        const enough = Math.min(60, tasks.length - ran.size);
+        let completed = 0;
+        await new Promise<void>((resolve) => {
+          worker.on('completed', () => {
+            completed += 1;
+            if (completed >= enough) resolve();
+          });
+        });
         await worker.stop();
         events.push(...names());
         left = ran.size < tasks.length;
