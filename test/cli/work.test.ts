@@ -51,7 +51,7 @@ describe('leasehold work', () => {
     const names = 'TASK_ID LEASE_ID ATTEMPT FENCING_TOKEN QUEUE'.split(' ');
     const shown = names.map((name) => `$LEASEHOLD_${name}`).join(' ');
     const { code } = await work(
-      `case "$(cat)" in good) echo "${shown}";; bad) echo "it broke" >&2; exit 3;; *) exit 65;; esac`,
+      `case "$(cat)" in good) echo "${shown}";; bad) echo it broke >&2; exit 3;; *) exit 65;; esac`,
       '--once',
     ).exit;
     expect(code).to.equal(0);

@@ -2,7 +2,7 @@
 
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
@@ -88,6 +88,25 @@ describe('examples', () => {
     const { out, err } = await run('bash', args);
     expect(out, err).to.equal(`${taskId} COMMITTED\n`);
     expect(String((await client.task(taskId)).result)).to.equal('QUIET');
+  });
+
+  it('the workers in README.md', async () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const blocks = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => String(code));
+    expect(blocks).to.have.length(2);
+    for (const [index, code] of blocks.entries()) {
+      // Within the package: there its own name means this very build.
+      const file = fileURLToPath(new URL(`./readme-${index}.mjs`, import.meta.url));
+      writeFileSync(file, code.replaceAll('http://127.0.0.1:5327', server.http));
+      const queue = 'mail';
+      const { taskId } = await client.submit({ queue, payload: { to: 'b@example.org' } });
+      const child = spawn(process.execPath, [file], { stdio: ['ignore', 'ignore', 'inherit'] });
+      const { state, result } = await client.task(taskId, { waitMs: 15_000 });
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      await closed;
+      expect([state, String(result)]).to.deep.equal(['COMPLETED', 'sent']);
+    }
   });
 
   for (const name of ['loop.ts', 'worker.ts', 'submit.ts']) {

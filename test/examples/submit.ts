@@ -3,7 +3,7 @@
 import { Client } from 'leasehold';
 
 const client = new Client({ url: process.env['LEASEHOLD_URL'] ?? 'http://127.0.0.1:5327' });
-const order = { queue: 'greet', payload: { name: 'Ada' }, requestId: 'order-17' };
+const order = { queue: 'greet', payload: { name: 'Ada' }, requestId: 'greeting-1' };
 const first = await client.submit(order);
 const again = await client.submit(order);
 console.log(first.taskId === again.taskId, again.deduplicated);

@@ -1,5 +1,5 @@
-// Lines out of a byte stream: the same lines however the bytes were cut, and no more memory than one
-// line within its limit.
+// Lines out of a byte stream: the same lines however the bytes were cut, and no more memory than
+// one line within its limit.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
