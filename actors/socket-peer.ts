@@ -4,6 +4,8 @@
 import type { Socket } from 'node:net';
 import { LineReader } from '../src/protocol/framing.ts';
 import {
+  errorAnswer,
+  INVALID_REQUEST,
   looksLikeHttp,
   type RpcCall,
   type RpcItem,
@@ -16,6 +18,8 @@ import { SocketOutput } from './socket-output.ts';
 
 /** Open calls of one connection, weighed by what their answers may come to. */
 const WEIGHT_MAX = 1_024;
+/** A batch is answered in one line, which is held until its last answer is there. */
+const BATCH_WEIGHT_MAX = 16 * WEIGHT_MAX;
 /** Answers that the peer has not taken: no further line is read beyond this. */
 const OWED_MAX_BYTES = 1_048_576;
 
@@ -130,7 +134,10 @@ export class SocketPeer {
   #batch(items: readonly RpcItem[], lineBytes: number): void {
     const answers: Buffer[] = new Array(items.length);
     let missing = items.length;
-    for (const [index, item] of items.entries()) {
+    let weight = 0;
+    for (const [index, given] of items.entries()) {
+      if (given.kind === 'call') weight += weightOf(given, 0);
+      const item = weight > BATCH_WEIGHT_MAX ? tooHeavy(given) : given;
       this.#answer(item, lineBytes / items.length, true, (...pieces) => {
         const last = index === items.length - 1 ? '' : ',';
         answers[index] = Buffer.concat(
@@ -187,4 +194,10 @@ export class SocketPeer {
     this.#output.flush();
     this.#socket.end();
   }
+}
+
+function tooHeavy(item: RpcItem): RpcItem {
+  if (item.kind === 'bad') return item;
+  const text = 'The answers to this batch would be too large: send less at a time.';
+  return { kind: 'bad', answer: errorAnswer(item.id, INVALID_REQUEST, text) };
 }

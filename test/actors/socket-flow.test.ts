@@ -63,6 +63,19 @@ describe('socket flow', () => {
     await until(() => backend.asked.length > before + 100);
   });
 
+  it('refuses the rest of a batch whose answers would be too large to hold', async () => {
+    const peer = open();
+    const lists = Array.from({ length: 1_000 }, (_, id) => JSON.parse(call(id, 'tasks')));
+    const small = Array.from({ length: 1_000 }, (_, id) => JSON.parse(call(id, 'stats')));
+    peer.send(JSON.stringify(lists), JSON.stringify(small));
+    const [heavy, light] = await peer.answers(2);
+    const refused = heavy.filter((each: { error?: object }) => each.error !== undefined);
+    expect(heavy).to.have.length(1_000);
+    expect(refused.length).to.be.within(850, 950);
+    expect(refused.at(-1)).to.deep.include({ id: 999 });
+    expect(light.every((each: { result?: object }) => each.result !== undefined)).to.equal(true);
+  });
+
   it('drops a half line that never ends, not one that is slow', async () => {
     const impatient = new SocketServer(backend, 200);
     const address = await impatient.listen({ host: '127.0.0.1', port: 0 });

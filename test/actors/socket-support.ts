@@ -16,7 +16,7 @@ export interface Asked {
 export class FakeBackend implements SocketBackend {
   limits = { payloadMaxBytes: 1_000 };
   lineMaxBytes = 6_000;
-  batchMaxBytes = 64_000;
+  batchMaxBytes = 128_000;
   token: string | undefined;
   configText = '{"payload_max_bytes":{"value":1000,"source":"default"}}';
   readonly asked: Asked[] = [];
