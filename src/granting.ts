@@ -2,6 +2,7 @@
 // a place in the worker's capacity, or the end of its time comes. Each step is one record, decided
 // by the loop; parked requests are served in order of arrival (R20).
 
+import { Askers } from './askers.ts';
 import type { Coordinator } from './coordinator.ts';
 import { nextGrant, whyEmpty } from './core/lease-manager.ts';
 import type { LogRecord } from './core/records.ts';
@@ -71,18 +72,25 @@ export class Granting {
     }
   }
 
-  /** Serves parked requests from the queues that were woken. */
+  /** Serves those who ask for the queues that were woken, in order of arrival over all of them. */
   serve(now: number): void {
-    for (const queue of this.woken) {
-      this.woken.delete(queue);
-      for (const parked of this.parked.askersOf(queue)) {
-        if (!this.hasEligible(queue, now)) break;
-        const request = parked.request as LeaseRequest;
-        if (this.roomFor(request) <= 0) continue;
-        this.parked.take(parked.ticket);
-        const { leases } = this.grant(request, now);
-        this.answerLease(parked.ticket, request, leases, parked.parkedAt, now);
+    if (this.woken.size === 0) return;
+    const askers = new Askers(this.parked);
+    for (const queue of this.woken) askers.add(queue);
+    this.woken.clear();
+    const isWorthIt = (queue: string): boolean => this.hasEligible(queue, now);
+    for (;;) {
+      const parked = askers.oldest(isWorthIt);
+      if (parked === undefined) return;
+      const request = parked.request as LeaseRequest;
+      if (this.roomFor(request) <= 0) {
+        askers.pass(parked);
+        continue;
       }
+      // It may get a task of a queue that time alone has woken: older askers for that come first.
+      const due = request.queues.filter((queue) => !askers.has(queue) && isWorthIt(queue));
+      if (due.length > 0) for (const queue of due) askers.add(queue);
+      else if (!this.serveOne(parked, now)) askers.pass(parked);
     }
   }
 
@@ -122,6 +130,17 @@ export class Granting {
 
   hurryAll(now: number): void {
     for (const parked of this.parked.takeAll()) this.conclude(parked, now);
+  }
+
+  /** @returns false: there were only poison tasks, and it waits on as if they never were. */
+  private serveOne(parked: Parked, now: number): boolean {
+    const { ticket, parkedAt } = parked;
+    const request = parked.request as LeaseRequest;
+    const { leases, gaveUp } = this.grant(request, now);
+    if (leases.length === 0 && !gaveUp) return false;
+    this.parked.take(ticket);
+    this.answerLease(ticket, request, leases, parkedAt, now);
+    return true;
   }
 
   private noticedEnd(taskId: number, holder: string | undefined): void {

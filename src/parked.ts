@@ -10,6 +10,8 @@ export interface Parked extends Placed {
   readonly request: LeaseRequest | TaskRequest;
   readonly parkedAt: number;
   readonly until: number;
+  /** Rises with each that is parked: their order. */
+  readonly arrival: number;
 }
 
 export class ParkedRequests {
@@ -21,6 +23,7 @@ export class ParkedRequests {
   private readonly askers = new Map<string, Set<Parked>>();
   private readonly ofWorkers = new Map<string, Set<Parked>>();
   private readonly watchers = new Map<number, Set<Parked>>();
+  private arrivals = 0;
 
   get size(): number {
     return this.byTicket.size;
@@ -28,7 +31,9 @@ export class ParkedRequests {
 
   add(ticket: Ticket, request: LeaseRequest | TaskRequest, now: number): void {
     const until = now + request.waitMs;
-    const parked: Parked = { ticket, request, parkedAt: now, until, place: 0 };
+    this.arrivals += 1;
+    const arrival = this.arrivals;
+    const parked: Parked = { ticket, request, parkedAt: now, until, arrival, place: 0 };
     this.byTicket.set(ticket, parked);
     this.byEnd.add(parked);
     if (request.op === 'task') {
@@ -37,6 +42,10 @@ export class ParkedRequests {
     }
     addTo(this.ofWorkers, request.workerId, parked);
     for (const queue of request.queues) addTo(this.askers, queue, parked);
+  }
+
+  has(parked: Parked): boolean {
+    return this.byTicket.get(parked.ticket) === parked;
   }
 
   /** @returns the request that was parked under the ticket, which is parked no more. */

@@ -326,3 +326,43 @@ describe('coordinator: forgetting', () => {
     expect(stateDigest(again)).to.equal(stateDigest(world.loop.state));
   });
 });
+
+describe('coordinator: the order of parked requests over several queues', () => {
+  it('an older asker of one queue gets its task, not a newer one that asks for two', async () => {
+    const world = await World.started();
+    await world.submit({ queue: 'b', delayMs: 50 });
+    await world.submit({ queue: 'a', delayMs: 100 });
+    await world.submit({ queue: 'a', delayMs: 100 });
+    world.take(leaseRequest({ workerId: 'w0', queues: ['a'], waitMs: 60_000 }));
+    const older = world.take(leaseRequest({ workerId: 'w1', queues: ['b'], waitMs: 60_000 }));
+    const newer = world.take(leaseRequest({ workerId: 'w2', queues: ['a', 'b'], waitMs: 60_000 }));
+    world.time += 200;
+    await world.tick();
+    const queueOf = (ticket: number) => (world.answers.get(ticket) as Leased).leases[0]?.queue;
+    expect([queueOf(older), queueOf(newer)]).to.deep.equal(['b', 'a']);
+  });
+
+  it('a task that time alone made eligible goes to its older asker', async () => {
+    const world = await World.started();
+    await world.submit({ queue: 'b', delayMs: 50 });
+    const older = world.take(leaseRequest({ workerId: 'w1', queues: ['b'], waitMs: 60_000 }));
+    const newer = world.take(leaseRequest({ workerId: 'w2', queues: ['a', 'b'], waitMs: 60_000 }));
+    world.time += 200;
+    await world.submit({ queue: 'a' });
+    const queueOf = (ticket: number) => (world.answers.get(ticket) as Leased).leases[0]?.queue;
+    expect([queueOf(older), queueOf(newer)]).to.deep.equal(['b', 'a']);
+  });
+
+  it('a request that only ended poison tasks waits on', async () => {
+    const world = await World.started({ poisonThreshold: 1 });
+    await world.submit();
+    await world.lease();
+    const parked = world.take(leaseRequest({ workerId: 'w2', waitMs: 60_000 }));
+    world.time += 10_000;
+    await world.tick();
+    expect(world.types().at(-1)).to.equal('TaskDead');
+    expect(world.answers.has(parked)).to.equal(false);
+    const taskId = await world.submit();
+    expect((world.answers.get(parked) as Leased).leases[0]?.taskId).to.equal(taskId);
+  });
+});
