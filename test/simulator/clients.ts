@@ -1,0 +1,133 @@
+// Owns those who submit, look and meddle: new tasks around the backlog that the settings ask for,
+// the same request id again, kills, redrives, reads, and ids that nobody ever had.
+
+import type { Request, SubmitRequest } from '../../src/protocol/request.ts';
+import { TASK_STATES } from '../../src/protocol/request.ts';
+import type { Network } from './network.ts';
+import { Random } from './random.ts';
+import type { World } from './world.ts';
+
+export class Clients {
+  isOpen = true;
+  private readonly world: World;
+  private readonly network: Network;
+  private readonly dice: Random;
+  private requestIds = 0;
+
+  constructor(world: World, network: Network) {
+    this.world = world;
+    this.network = network;
+    this.dice = new Random(world.settings.seed, 'clients');
+    this.submitLater();
+    this.meddleLater();
+  }
+
+  private submitLater(): void {
+    const { world, dice } = this;
+    world.events.after(dice.pick([0, 1, 1, 2]), () => {
+      const { waiting, leased } = world.model.book;
+      if (this.isOpen && waiting.size + leased.size < world.settings.backlog) {
+        const burst = dice.pick([1, 1, 5]);
+        for (let n = 0; n < burst; n += 1) this.network.call(this.someSubmit(), () => {});
+      }
+      this.submitLater();
+    });
+  }
+
+  private meddleLater(): void {
+    const { world, dice } = this;
+    world.events.after(dice.pick([1, 3, 10]), () => {
+      if (this.isOpen) this.network.call(this.something(), () => {});
+      this.meddleLater();
+    });
+  }
+
+  private someSubmit(): SubmitRequest {
+    const { dice, world } = this;
+    const { leaseDurationMs } = world.settings.knobs;
+    const request: SubmitRequest = {
+      op: 'submit',
+      queue: `q${dice.below(world.settings.queues)}`,
+      payload: new Uint8Array(Array.from({ length: dice.below(20) }, () => dice.below(256))),
+      delayMs: dice.chance(0.1) ? dice.pick([1, 100, leaseDurationMs]) : undefined,
+    };
+    if (dice.chance(0.2)) {
+      return {
+        ...request,
+        maxRetries: dice.below(4),
+        backoffMs: dice.pick([0, 1, 100]),
+        backoffFactor: dice.pick([1, 2, 100]),
+        backoffMaxMs: dice.pick([undefined, 50, 5_000]),
+        executionWindowMs: dice.pick([1, leaseDurationMs, leaseDurationMs * 3]),
+        metadata: dice.chance(0.5) ? { kind: 'k' } : undefined,
+      };
+    }
+    if (!dice.chance(0.3)) return request;
+    this.requestIds += 1;
+    // Now and then an id of before: the same content, or another.
+    const id = dice.chance(0.3) ? Math.max(1, this.requestIds - dice.below(50)) : this.requestIds;
+    const contentHash = new Uint8Array(16).fill(
+      request.queue.charCodeAt(1) * (dice.chance(0.9) ? 1 : 2),
+    );
+    return { ...request, requestId: `r${id}`, contentHash };
+  }
+
+  private something(): Request {
+    const { dice } = this;
+    const taskId = this.someTask();
+    switch (
+      dice.weighted({
+        kill: 2,
+        redrive: 3,
+        task: 4,
+        wait: 2,
+        tasks: 1,
+        standing: 2,
+        stats: 2,
+        odd: 2,
+      })
+    ) {
+      case 'kill':
+        return { op: 'kill', taskId, reason: 'because' };
+      case 'redrive':
+        return { op: 'redrive', taskId: this.someEnded() };
+      case 'task':
+        return { op: 'task', taskId, waitMs: 0, base64: false };
+      case 'wait':
+        return { op: 'task', taskId, waitMs: dice.pick([50, 1_000]), base64: true };
+      case 'tasks':
+        return {
+          op: 'tasks',
+          after: dice.below(this.world.records),
+          limit: dice.pick([1, 10]),
+          state: dice.pick([undefined, ...TASK_STATES]),
+          queue: dice.pick([undefined, 'q0', 'q1']),
+        };
+      case 'standing':
+        return { op: 'standing', taskId };
+      case 'stats':
+        return { op: dice.pick(['stats', 'queues', 'workers', 'metrics'] as const) };
+      case 'odd':
+        return { op: 'complete', taskId, leaseId: dice.below(this.world.records + 10) };
+    }
+  }
+
+  private someTask(): number {
+    const { waiting, leased, over } = this.world.model.book;
+    const from = this.dice.pick([waiting, leased, over]);
+    const skip = this.dice.below(Math.min(10, from.size));
+    let n = 0;
+    for (const id of from.keys()) {
+      if (n === skip) return id;
+      n += 1;
+    }
+    return this.dice.below(this.world.records + 2);
+  }
+
+  private someEnded(): number {
+    for (const task of this.world.model.book.over.values()) {
+      if (task.state !== 'COMPLETED' && this.dice.chance(0.5)) return task.id;
+    }
+    return this.someTask();
+  }
+}

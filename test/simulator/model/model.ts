@@ -1,0 +1,379 @@
+// Owns the reference model: it decides every request from the requirements and rulings alone, and
+// is told what the product really decided. Where the documents leave the product a choice (when a
+// parked request is served, when history is forgotten) it takes the product's, if it is allowed.
+
+import type { LogRecord } from '../../../src/core/records.ts';
+import type { LeaseRequest, Request, TaskRequest } from '../../../src/protocol/request.ts';
+import type { Lease, Response } from '../../../src/protocol/response.ts';
+import { difference, text } from '../checkers/same.ts';
+import { Violation } from '../checkers/violation.ts';
+import { Book } from './book.ts';
+import {
+  type ChangingRequest,
+  decide,
+  firstEligible,
+  grantRecord,
+  leaseAnswer,
+  type ModelKnobs,
+  roomFor,
+  whyEmpty,
+} from './decide.ts';
+import { counts, countsByState, listTasks, showTask } from './reads.ts';
+import { heldLease, isOver, type ModelTask } from './tasks.ts';
+
+interface Parked {
+  readonly ticket: number;
+  readonly request: LeaseRequest | TaskRequest;
+  readonly parkedAt: number;
+}
+
+/** Says whether an actual answer is the right one; a checker words what is wrong. */
+export interface Expected {
+  readonly answer: Response | ((actual: Response) => string | undefined);
+  /** The newest record at the decision: the answer may not leave before it is durable. */
+  readonly mark: number;
+}
+
+export class Model {
+  readonly book = new Book();
+  readonly parked: Parked[] = [];
+  readonly expected = new Map<number, Expected>();
+  isServing = false;
+  private readonly knobs: ModelKnobs;
+  private actual: readonly LogRecord[] = [];
+  private taken = 0;
+  private woken = new Set<string>();
+
+  constructor(knobs: ModelKnobs) {
+    this.knobs = knobs;
+  }
+
+  /** One step of the coordinator, which decided these records in it. */
+  step(actual: readonly LogRecord[], what: () => void): void {
+    this.actual = actual;
+    this.taken = 0;
+    this.woken.clear();
+    what();
+    const extra = actual[this.taken];
+    if (extra !== undefined) throw new Violation('model', `no reason for ${text(extra)}`);
+  }
+
+  take(ticket: number, request: Request, now: number): void {
+    if (this.isServing) this.expireDue(now);
+    if (request.op === 'lease') {
+      this.serve(now, (queue) => request.queues.includes(queue));
+      this.takeLease(ticket, request, now);
+    } else if (isRead(request)) {
+      this.read(ticket, request, now);
+    } else {
+      const decision = decide(this.book, this.knobs, request as ChangingRequest, now);
+      if (decision.record !== undefined) this.happen(decision.record);
+      this.answer(ticket, decision.answer(this.book.lastSeq));
+    }
+    this.serve(now);
+  }
+
+  tick(now: number): void {
+    if (!this.isServing) return;
+    this.expireDue(now);
+    this.serve(now, () => true);
+    for (const parked of [...this.parked]) {
+      if (parked.parkedAt + parked.request.waitMs <= now) this.conclude(parked, now);
+    }
+    this.forget(now);
+  }
+
+  /** After a flush the coordinator may go on expiring; anything else has no reason. */
+  flushed(now: number): void {
+    const first = this.actual[0];
+    if (first === undefined) return;
+    if (first.type === 'CoordinatorStarted') this.happen({ ...first });
+    this.expireDue(now);
+    this.serve(now);
+  }
+
+  hurry(ticket: number, now: number): void {
+    const parked = this.parked.find((one) => one.ticket === ticket);
+    if (parked !== undefined) this.conclude(parked, now);
+  }
+
+  withdraw(ticket: number): void {
+    const at = this.parked.findIndex((one) => one.ticket === ticket);
+    if (at !== -1) this.parked.splice(at, 1);
+  }
+
+  /** The log lost what it did not hold: everybody who waits is told so (R28). */
+  lost(lastSeq: number): void {
+    this.book.backTo(lastSeq);
+    const answer: Response = {
+      kind: 'refusal',
+      outcome: 'UNAVAILABLE',
+      reason: 'log_unavailable',
+      record: null,
+    };
+    for (const ticket of this.expected.keys()) this.expected.set(ticket, { answer, mark: 0 });
+    for (const { ticket } of this.parked) this.expected.set(ticket, { answer, mark: 0 });
+    this.parked.length = 0;
+  }
+
+  /** A new process: it knows what the log holds and nobody's requests. */
+  crashed(lastSeq: number): void {
+    this.book.backTo(lastSeq);
+    this.expected.clear();
+    this.parked.length = 0;
+    this.isServing = false;
+  }
+
+  happen(record: LogRecord): void {
+    record.seq = this.book.lastSeq + 1;
+    const actual = this.actual[this.taken];
+    if (actual === undefined) throw new Violation('model', `missing: ${text(record)}`);
+    const different = difference(record, actual);
+    if (different !== undefined) {
+      const both = `expected ${text(record)}\n     got ${text(actual)}`;
+      throw new Violation('model', `record ${record.seq}: ${different}\n${both}`);
+    }
+    this.taken += 1;
+    const holder = this.holderOf(record);
+    this.book.apply(record);
+    if (this.parked.length === 0) return;
+    this.note(record, holder);
+    this.tellWatchers(record);
+  }
+
+  private answer(ticket: number, answer: Expected['answer']): void {
+    this.expected.set(ticket, { answer, mark: this.book.lastSeq });
+  }
+
+  private expireDue(now: number): void {
+    for (;;) {
+      let first: ModelTask | undefined;
+      let expiry = Number.POSITIVE_INFINITY;
+      for (const task of this.book.leased.values()) {
+        const lease = task.leases.at(-1);
+        if (lease === undefined || lease.expiry > now || lease.expiry > expiry) continue;
+        if (lease.expiry === expiry && lease.id > (heldLease(first as ModelTask)?.id ?? 0))
+          continue;
+        first = task;
+        expiry = lease.expiry;
+      }
+      const lease = first && heldLease(first);
+      if (first === undefined || lease === undefined) return;
+      this.happen({
+        type: 'LeaseExpired',
+        seq: 0,
+        at: now,
+        prev: first.last,
+        taskId: first.id,
+        leaseId: lease.id,
+        extensions: lease.extensions,
+        lastExtension: lease.lastExtension,
+      });
+    }
+  }
+
+  private takeLease(ticket: number, request: LeaseRequest, now: number): void {
+    const { leases, gaveUp } = this.grant(request, now);
+    if (leases.length === 0 && request.waitMs > 0 && !gaveUp) {
+      this.parked.push({ ticket, request, parkedAt: now });
+    } else {
+      this.answerLease(ticket, request, leases, 0);
+    }
+  }
+
+  private answerLease(
+    ticket: number,
+    request: LeaseRequest,
+    leases: readonly Lease[],
+    waitedMs: number,
+  ): void {
+    const empty = leases.length === 0 ? whyEmpty(this.book, request) : undefined;
+    this.answer(ticket, { kind: 'leased', leases, waitedMs, empty, base64: request.base64 });
+  }
+
+  private grant(request: LeaseRequest, now: number): { leases: Lease[]; gaveUp: boolean } {
+    const wanted = Math.min(request.max, roomFor(this.book, request));
+    const leases: Lease[] = [];
+    let bytes = 0;
+    let poisoned = 0;
+    while (leases.length < wanted && bytes < this.knobs.answerMaxBytes) {
+      if (poisoned === 100) return { leases, gaveUp: true };
+      const task = firstEligible(this.book, request.queues, now);
+      if (task === undefined) break;
+      const record = grantRecord(this.knobs, task, request, now);
+      this.happen(record);
+      if (record.type === 'TaskDead') {
+        poisoned += 1;
+        continue;
+      }
+      leases.push(leaseAnswer(this.knobs, this.book.find(task.id) as ModelTask, now));
+      bytes += task.payload.length;
+    }
+    return { leases, gaveUp: false };
+  }
+
+  /**
+   * Serves parked requests. One that could be served must be when something that it waits for came
+   * in this step, or when `must` says so of the queue; else it may. Never before an older one that
+   * asks for the queue of the task that it gets (R20).
+   */
+  private serve(now: number, must: (queue: string) => boolean = () => false): void {
+    const passed = new Set<Parked>();
+    for (;;) {
+      const ready = this.parked.filter((one) => !passed.has(one) && this.isReady(one, now));
+      if (ready.length === 0) return;
+      const next = ready.find((one) => this.isNext(this.firstGrant(one, now)));
+      const due = ready.find(({ request }) => {
+        const { queues } = request as LeaseRequest;
+        const named = queues.filter((name) => must(name) || this.woken.has(name));
+        return firstEligible(this.book, named, now) !== undefined;
+      });
+      const served = next ?? due;
+      if (served === undefined) return;
+      const queue = this.firstTask(served, now)?.queue ?? '';
+      const first = ready.find(({ request }) => (request as LeaseRequest).queues.includes(queue));
+      if (first !== served) {
+        const what = `ticket ${served.ticket} is served before ${first?.ticket}, which is older`;
+        throw new Violation('model', `${what} and asks for ${queue} too`);
+      }
+      const request = served.request as LeaseRequest;
+      const { leases, gaveUp } = this.grant(request, now);
+      passed.add(served);
+      if (leases.length === 0 && !gaveUp) continue;
+      this.parked.splice(this.parked.indexOf(served), 1);
+      this.answerLease(served.ticket, request, leases, now - served.parkedAt);
+    }
+  }
+
+  private isReady(parked: Parked, now: number): boolean {
+    const { request } = parked;
+    if (request.op !== 'lease' || firstEligible(this.book, request.queues, now) === undefined) {
+      return false;
+    }
+    return roomFor(this.book, request) > 0;
+  }
+
+  private firstTask(parked: Parked, now: number): ModelTask | undefined {
+    return firstEligible(this.book, (parked.request as LeaseRequest).queues, now);
+  }
+
+  private firstGrant(parked: Parked, now: number): LogRecord {
+    const request = parked.request as LeaseRequest;
+    return grantRecord(this.knobs, this.firstTask(parked, now) as ModelTask, request, now);
+  }
+
+  private isNext(record: LogRecord): boolean {
+    const actual = this.actual[this.taken];
+    return actual !== undefined && difference({ ...record, seq: actual.seq }, actual) === undefined;
+  }
+
+  private conclude(parked: Parked, now: number): void {
+    this.parked.splice(this.parked.indexOf(parked), 1);
+    const { request, ticket } = parked;
+    if (request.op === 'lease') {
+      this.answerLease(ticket, request, [], now - parked.parkedAt);
+      return;
+    }
+    const task = this.book.find(request.taskId);
+    if (task !== undefined) this.answer(ticket, showTask(task, request));
+  }
+
+  /** The worker whose lease a record ends. */
+  private holderOf(record: LogRecord): string | undefined {
+    if (this.parked.length === 0 || !('extensions' in record)) return undefined;
+    const task = this.book.find(record.taskId);
+    return task && heldLease(task)?.workerId;
+  }
+
+  /** What a record wakes: askers of a queue in which a task waits now, and a worker with room. */
+  private note(record: LogRecord, holder: string | undefined): void {
+    if (record.type === 'TaskCreated') this.woken.add(record.queue);
+    if (!('extensions' in record)) return;
+    const task = this.book.find(record.taskId);
+    if (task?.state === 'WAITING') this.woken.add(task.queue);
+    for (const { request } of this.parked) {
+      if (request.op !== 'lease' || request.workerId !== holder) continue;
+      for (const queue of request.queues) this.woken.add(queue);
+    }
+  }
+
+  private tellWatchers(record: LogRecord): void {
+    if (!('taskId' in record)) return;
+    const task = this.book.find(record.taskId);
+    if (task === undefined || !isOver(task)) return;
+    for (const parked of [...this.parked]) {
+      if (parked.request.op === 'task' && parked.request.taskId === task.id) {
+        this.conclude(parked, 0);
+      }
+    }
+  }
+
+  /** When is the product's choice; what, and how far, is not (R32). */
+  private forget(now: number): void {
+    const actual = this.actual[this.taken];
+    if (actual?.type !== 'HistoryForgotten') return;
+    const { book, knobs } = this;
+    const through = (completed: boolean, retentionMs: number, before: number): number => {
+      let newest = before;
+      for (const task of book.over.values()) {
+        if ((task.state === 'COMPLETED') !== completed || retentionMs === 0) continue;
+        if (task.endAt < now - retentionMs) newest = Math.max(newest, task.endRecord);
+      }
+      return newest;
+    };
+    this.happen({
+      type: 'HistoryForgotten',
+      seq: 0,
+      at: now,
+      prev: 0,
+      completedThrough: through(true, knobs.retentionMs, book.completedThrough),
+      failedThrough: through(false, knobs.retentionFailedMs, book.failedThrough),
+      totals: book.totals,
+    });
+  }
+
+  private read(ticket: number, request: Request, now: number): void {
+    const { book } = this;
+    if (request.op === 'tasks') {
+      const list = listTasks(book, request);
+      this.answer(ticket, (actual) => difference({ ...list, next: 0 }, { ...actual, next: 0 }));
+    } else if (request.op === 'task' || request.op === 'standing') {
+      const task = book.find(request.taskId);
+      if (task === undefined) {
+        const no = { kind: 'refusal', outcome: 'REJECTED', reason: 'unknown_task' } as const;
+        this.answer(ticket, { ...no, record: null });
+      } else if (request.op === 'task') {
+        const wait = request.waitMs > 0 && !isOver(task) && this.isServing;
+        if (wait) this.parked.push({ ticket, request, parkedAt: now });
+        else this.answer(ticket, showTask(task, request));
+      } else {
+        const { state, queue, last: lastRecord } = task;
+        const asOf = book.lastSeq;
+        this.answer(ticket, (actual) =>
+          subset(
+            { kind: 'standing', taskId: task.id, state, queue, now, lastRecord, asOf },
+            actual,
+          ),
+        );
+      }
+    } else {
+      const figures = { ...counts(book), now };
+      const tasks = countsByState(book);
+      const { op } = request;
+      this.answer(ticket, (actual) => {
+        if (actual.kind !== 'overview') return `expected an overview, got ${actual.kind}`;
+        if (op !== 'stats') return undefined;
+        return subset(figures, actual.body) ?? subset(tasks, actual.body.tasks);
+      });
+    }
+  }
+}
+
+const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
+const isRead = (request: Request): boolean => READS.has(request.op);
+
+function subset(expected: Record<string, unknown>, actual: unknown): string | undefined {
+  const found = actual as Record<string, unknown>;
+  const same = Object.fromEntries(Object.keys(expected).map((key) => [key, found[key]]));
+  return difference(expected, same);
+}

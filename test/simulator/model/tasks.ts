@@ -1,0 +1,103 @@
+// Owns the shapes of the reference model: tasks and leases as the requirements describe them, as
+// plain objects that are never changed, only replaced. Nothing of the product but types is used.
+
+import type { FailureKind, ReportVerb, RetryPolicy } from '../../../src/core/records.ts';
+import type { TaskStateName } from '../../../src/protocol/request.ts';
+
+export interface ModelLease {
+  readonly id: number;
+  readonly workerId: string;
+  readonly attempt: number;
+  readonly grantedAt: number;
+  readonly deadline: number;
+  readonly expiry: number;
+  readonly extensions: number;
+  readonly lastExtension: number;
+  readonly end?: 'expired' | 'completed' | 'failed' | 'released' | 'killed';
+  readonly endAt: number;
+  readonly reason?: string;
+  readonly outcome?: 'COMMITTED' | 'CANCELLED';
+  readonly report?: ReportVerb;
+  readonly reportRecord: number;
+}
+
+export interface ModelTask {
+  readonly id: number;
+  readonly queue: string;
+  readonly payload: Uint8Array;
+  readonly windowMs: number;
+  readonly policy: RetryPolicy;
+  readonly requestId?: string | undefined;
+  readonly contentHash?: Uint8Array | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly createdAt: number;
+  readonly origin?: number | undefined;
+  readonly redrivenAs?: number;
+  readonly state: TaskStateName;
+  readonly attempt: number;
+  readonly eligibleAt: number;
+  /** The record that made it WAITING. */
+  readonly place: number;
+  readonly leases: readonly ModelLease[];
+  readonly last: number;
+  readonly records: number;
+  readonly expirations: number;
+  readonly expirationsInRow: number;
+  readonly failures: number;
+  readonly released: number;
+  readonly releasedInRow: number;
+  readonly lastFailure?: Failure;
+  readonly endRecord: number;
+  readonly endAt: number;
+  readonly result?: Uint8Array | undefined;
+}
+
+export interface Failure {
+  readonly record: number;
+  readonly reason: string;
+  readonly kind: FailureKind;
+  readonly retryAt: number | undefined;
+}
+
+export const isOver = (task: ModelTask): boolean =>
+  task.state !== 'WAITING' && task.state !== 'LEASED';
+
+export const newestLease = (task: ModelTask): ModelLease | undefined => task.leases.at(-1);
+
+/** @returns the lease that owns the task now. */
+export const heldLease = (task: ModelTask): ModelLease | undefined =>
+  task.state === 'LEASED' ? task.leases.at(-1) : undefined;
+
+/** @returns a task with its newest lease changed. */
+export function withNewestLease(task: ModelTask, change: Partial<ModelLease>): ModelTask {
+  const leases = task.leases.slice();
+  const last = leases.length - 1;
+  leases[last] = { ...(leases[last] as ModelLease), ...change };
+  return { ...task, leases };
+}
+
+/** What follows a failed attempt (R13, R13a, R14): the counts, and when it may run again. */
+export function afterFailure(
+  task: ModelTask,
+  kind: FailureKind,
+  at: number,
+): { failures: number; released: number; releasedInRow: number; retryAt: number | undefined } {
+  const isReleased = kind === 'released';
+  const releasedInRow = isReleased ? task.releasedInRow + 1 : 0;
+  const isFree = isReleased && releasedInRow <= 100;
+  const failures = task.failures + (isReleased ? 0 : 1);
+  const released = task.released + (isFree ? 1 : 0);
+  const counts = { failures, released, releasedInRow };
+  const { maxRetries, backoffMs, backoffFactor, backoffMaxMs } = task.policy;
+  if (kind === 'permanent' || task.attempt - released > maxRetries) {
+    return { ...counts, retryAt: undefined };
+  }
+  if (isReleased) return { ...counts, retryAt: at + Math.min(backoffMs, 1_000) };
+  const hundredYears = 3_153_600_000_000;
+  let wait = 0;
+  if (backoffMs > 0) {
+    wait = Math.floor(backoffMs * backoffFactor ** (failures - 1));
+    wait = Math.min(wait, hundredYears, backoffMaxMs ?? hundredYears);
+  }
+  return { ...counts, retryAt: at + wait };
+}

@@ -1,0 +1,126 @@
+// Owns the network between clients and the coordinator: it delays, drops, doubles and reorders
+// requests and answers, and keeps who asked what. A call that gets no answer is sent again as the
+// product's own retry rule says.
+
+import {
+  isRepeatable,
+  mayHaveHappened,
+  nextRetryMs,
+  type RetryKnobs,
+  type Trouble,
+} from '../../src/client/retry.ts';
+import type { Request } from '../../src/protocol/request.ts';
+import type { Response } from '../../src/protocol/response.ts';
+import { Random } from './random.ts';
+import type { World } from './world.ts';
+
+const RETRY: RetryKnobs = { retries: 4, backoffMs: 20, backoffMaxMs: 500 };
+const TIMEOUT_MS = 400;
+
+export interface Outcome {
+  /** undefined: nobody answered, or it was not taken, and the caller has given up. */
+  readonly response: Response | undefined;
+  /** An earlier sending of the same request may have taken effect. */
+  readonly uncertain: boolean;
+  readonly sentAt: number;
+}
+
+interface Call {
+  readonly request: Request;
+  readonly done: (outcome: Outcome) => void;
+  attempt: number;
+  sentAt: number;
+  uncertain: boolean;
+  isOver: boolean;
+}
+
+export class Network {
+  private readonly world: World;
+  private readonly dice: Random;
+  private readonly calls = new Map<number, Call>();
+
+  constructor(world: World) {
+    this.world = world;
+    this.dice = new Random(world.settings.seed, 'network');
+    world.onAnswer = (ticket, response) => this.answered(ticket, response);
+    world.onCrash = () => this.calls.clear();
+  }
+
+  call(request: Request, done: (outcome: Outcome) => void): void {
+    const call = { request, done, attempt: 0, sentAt: 0, uncertain: false, isOver: false };
+    this.send(call);
+  }
+
+  /** Arrives at this very moment, and nobody looks at the answer. */
+  tell(request: Request): number {
+    const ticket = this.world.take(request);
+    if (this.dice.chance(0.5)) this.world.flush();
+    else this.world.events.after(0, () => this.world.flush());
+    return ticket;
+  }
+
+  private send(call: Call): void {
+    call.attempt += 1;
+    call.sentAt = this.world.events.now;
+    this.deliver(call);
+    if (this.dice.chance(this.world.troubles.duplicate)) this.deliver(call);
+    const wait = 'waitMs' in call.request ? call.request.waitMs : 0;
+    const { attempt } = call;
+    this.world.events.after(TIMEOUT_MS + wait, () => {
+      if (!call.isOver && call.attempt === attempt) {
+        this.trouble(call, { kind: 'unanswered', written: true });
+      }
+    });
+  }
+
+  private deliver(call: Call): void {
+    const { troubles, events } = this.world;
+    if (this.dice.chance(troubles.drop)) return;
+    events.after(this.delay(), () => {
+      const ticket = this.tell(call.request);
+      this.calls.set(ticket, call);
+    });
+  }
+
+  private answered(ticket: number, response: Response): void {
+    const call = this.calls.get(ticket);
+    if (call === undefined) return;
+    this.calls.delete(ticket);
+    if (this.dice.chance(this.world.troubles.drop)) return;
+    this.world.events.after(this.delay(), () => this.arrived(call, response));
+  }
+
+  private arrived(call: Call, response: Response): void {
+    if (call.isOver) return;
+    if (response.kind === 'refusal' && response.outcome === 'UNAVAILABLE') {
+      const { reason, retryAfterMs } = response;
+      this.trouble(call, { kind: 'unavailable', reason, retryAfterMs });
+      return;
+    }
+    call.isOver = true;
+    call.done({ response, uncertain: call.uncertain, sentAt: call.sentAt });
+  }
+
+  private trouble(call: Call, trouble: Trouble): void {
+    if (mayHaveHappened(trouble)) call.uncertain = true;
+    const { request, attempt } = call;
+    const dice = this.dice.next() / 2 ** 32;
+    const pause = nextRetryMs(RETRY, isRepeatable(request.op), attempt, trouble, dice);
+    if (pause === undefined) {
+      call.isOver = true;
+      call.done({ response: undefined, uncertain: call.uncertain, sentAt: call.sentAt });
+      return;
+    }
+    // An answer to this sending must not be taken for one to the next.
+    call.attempt += 1;
+    const { attempt: waiting } = call;
+    this.world.events.after(Math.ceil(pause), () => {
+      if (!call.isOver && call.attempt === waiting) this.send(call);
+    });
+  }
+
+  private delay(): number {
+    if (this.dice.chance(this.world.troubles.slow)) return this.dice.pick([100, 1_000, 20_000]);
+    return this.dice.pick([0, 0, 0, 1, 1, 2, 5]);
+  }
+}

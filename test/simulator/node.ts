@@ -1,0 +1,108 @@
+// Owns one coordinator process of the simulated world: the real loop on a log in memory whose disk
+// obeys the simulation, with everything that it decides and answers written down.
+
+import { Coordinator } from '../../src/coordinator.ts';
+import type { Clock } from '../../src/coordinator-time.ts';
+import type { Digest } from '../../src/core/digest-index.ts';
+import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
+import type { GroupCommit } from '../../src/group-commit.ts';
+import type { AppendResult } from '../../src/log/log.ts';
+import { MemoryLog } from '../../src/log/memory-log.ts';
+import type { MemoryStore } from '../../src/log/memory-store.ts';
+import type { Response } from '../../src/protocol/response.ts';
+import type { ModelKnobs } from './model/decide.ts';
+
+export interface Given {
+  readonly ticket: number;
+  readonly response: Response;
+  /** What the device held when it left. */
+  readonly durable: number;
+}
+
+/** The log of a node; tells of the records that make a writer the writer. */
+export class NodeLog extends MemoryLog {
+  onStart: (record: CoordinatorStarted) => void = () => {};
+  onStarted: (record: CoordinatorStarted) => void = () => {};
+
+  override async start(record: CoordinatorStarted): Promise<AppendResult> {
+    this.onStart(record);
+    const result = await super.start(record);
+    if (result === 'durable') this.onStarted(record);
+    return result;
+  }
+}
+
+export interface NodeOptions {
+  readonly store: MemoryStore;
+  readonly knobs: ModelKnobs;
+  readonly clock: Clock;
+  readonly makeLog?: ((store: MemoryStore) => NodeLog) | undefined;
+}
+
+export class Node {
+  readonly log: NodeLog;
+  readonly loop: Coordinator;
+  /** Records decided since somebody last looked. */
+  decided: LogRecord[] = [];
+  given: Given[] = [];
+  /** A bug that showed itself as an exception: the real process would have died of it. */
+  broken: Error | undefined;
+  fatal: Error | undefined;
+
+  constructor(options: NodeOptions) {
+    const { store, knobs, clock } = options;
+    this.log = options.makeLog?.(store) ?? new NodeLog({ store, manual: true });
+    this.loop = new Coordinator({
+      log: this.log,
+      knobs,
+      clock,
+      digestText,
+      events: {
+        answer: (ticket, response) => this.given.push({ ticket, response, durable: store.last }),
+        durable: () => {},
+        mode: () => {},
+        fatal: (error) => {
+          this.fatal = error;
+        },
+      },
+    });
+    this.log.onStarted = (record) => this.decided.push(record);
+    this.observe(this.loop.commits);
+  }
+
+  start(): void {
+    this.loop.start().catch((error: Error) => {
+      this.broken = error;
+    });
+  }
+
+  private observe(commits: GroupCommit): void {
+    const append = commits.append.bind(commits);
+    commits.append = (record) => {
+      this.decided.push(record);
+      append(record);
+    };
+    // What is thrown here would be nobody's: it runs when a promise of the log resolves.
+    const inner = commits as unknown as { settle: (...args: unknown[]) => void };
+    const settle = inner.settle.bind(commits);
+    inner.settle = (...args) => {
+      try {
+        settle(...args);
+      } catch (error) {
+        this.broken = error as Error;
+      }
+    };
+  }
+}
+
+/** A cheap digest: two request ids of a run do not meet in 128 bits. */
+export function digestText(text: string): Digest {
+  let a = 0x811c9dc5;
+  let b = 0x9747b28c;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x85ebca6b);
+  }
+  return [a >>> 0, b >>> 0, (a ^ (b >>> 7)) >>> 0, (b ^ (a << 3)) >>> 0];
+}

@@ -1,0 +1,78 @@
+// Owns one run: a world with workers and clients until so many records are written, trouble on the
+// way, then calm, in which everything must come to its end.
+
+import { Violation } from './checkers/violation.ts';
+import { Clients } from './clients.ts';
+import { Network } from './network.ts';
+import { Random } from './random.ts';
+import { quiet, type Settings } from './settings.ts';
+import { Workers } from './workers.ts';
+import { type Planted, World } from './world.ts';
+
+const DAY_MS = 86_400_000;
+/** Longer than every lease, backoff and time-out of a run together. */
+const CALM_MS = 600_000;
+
+export interface Run {
+  readonly records: number;
+  readonly failure?: { readonly checker: string; readonly message: string };
+  readonly transcript: (lines: number) => string;
+}
+
+export async function run(settings: Settings, planted: Planted = {}): Promise<Run> {
+  const world = new World(settings, planted);
+  const transcript = (lines: number): string => world.transcript.words(lines);
+  try {
+    await play(world);
+    return { records: world.records, transcript };
+  } catch (error) {
+    const { message, stack } = error as Error;
+    const failure =
+      error instanceof Violation
+        ? { checker: error.checker, message }
+        : { checker: 'exception', message: stack ?? message };
+    return { records: world.records, failure, transcript };
+  }
+}
+
+async function play(world: World): Promise<void> {
+  const network = new Network(world);
+  const clients = new Clients(world, network);
+  new Workers(world, network);
+  const dice = new Random(world.settings.seed, 'troubles');
+  while (world.records < world.settings.records) {
+    await happen(world);
+    await trouble(world, dice);
+  }
+  clients.isOpen = false;
+  world.troubles = quiet(world.troubles);
+  const { book, expected } = world.model;
+  for (const until = world.events.now + CALM_MS; world.events.now < until; ) {
+    await happen(world);
+    const open = book.waiting.size + book.leased.size + expected.size;
+    if (open === 0 && world.node.loop.commits.idle && world.node.loop.recovery.serving) {
+      world.audit();
+      return;
+    }
+  }
+  const left = [...book.waiting.keys(), ...book.leased.keys()].slice(0, 5).join(', ');
+  const { mode } = world.node.loop.recovery;
+  throw new Violation('liveness', `${mode}; tasks ${left} never come to an end`);
+}
+
+async function happen(world: World): Promise<void> {
+  const event = world.events.next();
+  if (event === undefined) throw new Violation('liveness', 'nothing will ever happen again');
+  const happening = event();
+  if (happening !== undefined) await happening;
+}
+
+async function trouble(world: World, dice: Random): Promise<void> {
+  const { troubles } = world;
+  if (dice.chance(troubles.jump)) world.pass(dice.pick([1, 1_000, 60_000, DAY_MS]));
+  if (dice.chance(troubles.wallStep)) {
+    world.stepWall(dice.pick([-1, 1]) * dice.pick([1, 1_000, 3_600_000, DAY_MS]));
+  }
+  if (dice.chance(troubles.crash)) await world.crash();
+  if (dice.chance(troubles.takeover)) await world.takeover();
+}

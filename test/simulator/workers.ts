@@ -1,0 +1,141 @@
+// Owns the simulated workers: they ask for leases, keep them up with the product's own heartbeat
+// rule, report, and do all that goes wrong with workers: die, stall, report what is not theirs any
+// more, or in the very millisecond in which their lease ends.
+
+import { type HeldLease, heartbeat, holdLease, wakeAtMs } from '../../src/client/heartbeat.ts';
+import type { LeaseRequest, ReportRequest } from '../../src/protocol/request.ts';
+import type { Lease } from '../../src/protocol/response.ts';
+import type { Network } from './network.ts';
+import { Random } from './random.ts';
+import type { World } from './world.ts';
+
+const STALE_KEPT = 20;
+
+interface Execution {
+  readonly lease: Lease;
+  held: HeldLease;
+  isOver: boolean;
+}
+
+export class Workers {
+  private readonly world: World;
+  private readonly network: Network;
+  private readonly dice: Random;
+  /** Leases that somebody holds no more, but may still talk about. */
+  private readonly stale: Lease[] = [];
+
+  constructor(world: World, network: Network) {
+    this.world = world;
+    this.network = network;
+    this.dice = new Random(world.settings.seed, 'workers');
+    for (let n = 0; n < world.settings.workers; n += 1) this.ask(`w${n}`);
+  }
+
+  private ask(workerId: string): void {
+    const { dice, world } = this;
+    const queues = Array.from({ length: world.settings.queues }, (_, n) => `q${n}`);
+    const first = dice.below(queues.length);
+    const request: LeaseRequest = {
+      op: 'lease',
+      workerId,
+      queues: dice.chance(0.5) ? queues : [queues[first] as string],
+      max: dice.pick([1, 1, 1, 3, 10]),
+      waitMs: dice.pick([0, 0, 100, 1_000]),
+      capacity: dice.pick([undefined, undefined, 1, 3]),
+      base64: false,
+    };
+    this.network.call(request, ({ response, sentAt }) => {
+      const leases = response?.kind === 'leased' ? response.leases : [];
+      for (const lease of leases) this.work(lease, sentAt);
+      const pause = leases.length > 0 ? dice.pick([0, 1, 5, 20]) : dice.pick([5, 20, 100]);
+      world.events.after(pause, () => this.ask(workerId));
+    });
+  }
+
+  private work(lease: Lease, sentAt: number): void {
+    const { dice, world } = this;
+    const { troubles } = world;
+    this.stale[dice.below(STALE_KEPT)] = lease;
+    this.atTheEdge(lease);
+    if (dice.chance(troubles.workerCrash)) return;
+    const nowMs = world.events.now;
+    const held = holdLease({
+      nowMs,
+      endsAtMs: sentAt + lease.leaseMs,
+      windowEndsAtMs: sentAt + lease.executionDeadline - (lease.leaseExpiry - lease.leaseMs),
+      intervalMs: lease.heartbeatIntervalMs,
+      mode: 'thread',
+    });
+    const execution: Execution = { lease, held, isOver: false };
+    const { leaseDurationMs } = world.settings.knobs;
+    const longer = dice.chance(troubles.workerStall) ? 3 : 0;
+    const runMs = dice.pick([1, 2, 5, 10, 20, leaseDurationMs * dice.pick([0.1, 0.5, 1])]);
+    world.events.after(Math.floor(runMs + longer * leaseDurationMs), () => this.report(execution));
+    if (longer === 0) this.beat(execution);
+  }
+
+  private beat(execution: Execution): void {
+    const wake = wakeAtMs(execution.held);
+    if (wake === Number.POSITIVE_INFINITY || execution.isOver) return;
+    const { events } = this.world;
+    events.after(Math.max(0, Math.ceil(wake - events.now)), () => {
+      if (execution.isOver) return;
+      const step = heartbeat(execution.held, { kind: 'tick', nowMs: events.now, slackMs: 0 });
+      execution.held = step.lease;
+      if (step.output?.kind === 'send') this.sendHeartbeat(execution);
+      else if (step.output?.kind === 'deadline') this.report(execution, 'window');
+      else if (step.output?.kind !== 'lost') this.beat(execution);
+    });
+  }
+
+  private sendHeartbeat(execution: Execution): void {
+    const { taskId, leaseId } = execution.lease;
+    this.network.call({ op: 'heartbeat', taskId, leaseId }, ({ response, sentAt }) => {
+      const nowMs = this.world.events.now;
+      const input =
+        response?.kind === 'heartbeat'
+          ? ({ kind: 'ok', nowMs, sentAtMs: sentAt, leaseMs: response.leaseMs } as const)
+          : response?.kind === 'refusal'
+            ? ({ kind: 'rejected', reason: response.reason } as const)
+            : ({ kind: 'unanswered', nowMs } as const);
+      execution.held = heartbeat(execution.held, input).lease;
+      this.beat(execution);
+    });
+  }
+
+  private report(execution: Execution, reason = 'no luck'): void {
+    if (execution.isOver) return;
+    execution.isOver = true;
+    this.network.call(this.someReport(execution.lease, reason), () => {});
+  }
+
+  private someReport({ taskId, leaseId }: Lease, reason: string): ReportRequest {
+    const { dice } = this;
+    if (reason === 'no luck' && dice.chance(0.7)) {
+      const result = dice.chance(0.2) ? new Uint8Array([dice.below(256)]) : undefined;
+      return { op: 'complete', taskId, leaseId, result };
+    }
+    const kind = dice.pick(['error', 'error', 'error', 'permanent', 'released'] as const);
+    return { op: 'fail', taskId, leaseId, reason, kind };
+  }
+
+  /** Something about a lease in the very millisecond before, at and after its end. */
+  private atTheEdge(lease: Lease): void {
+    const { dice, world, network } = this;
+    if (dice.chance(world.troubles.edge)) {
+      const delay = lease.leaseExpiry - world.now() + dice.pick([-1, 0, 0, 1]);
+      world.events.after(Math.max(0, delay), () => {
+        const { taskId, leaseId } = lease;
+        if (dice.chance(0.4)) network.tell({ op: 'heartbeat', taskId, leaseId });
+        else network.tell(this.someReport(lease, 'no luck'));
+      });
+    }
+    if (!dice.chance(world.troubles.stale)) return;
+    world.events.after(dice.pick([1, 100, 5_000]), () => {
+      const old = this.stale[dice.below(STALE_KEPT)] ?? lease;
+      const { taskId, leaseId } = old;
+      if (dice.chance(0.3)) network.tell({ op: 'heartbeat', taskId, leaseId });
+      else network.tell(this.someReport(old, 'no luck'));
+    });
+  }
+}

@@ -1,0 +1,378 @@
+// Owns the world around the coordinator: its clocks, its disk, its crashes and the processes that
+// follow one another. After every step of the loop the model is told what was decided, and the
+// checkers look at what was answered.
+
+import { stateDigest } from '../../src/core/digest.ts';
+import { brokenInvariants } from '../../src/core/invariants.ts';
+import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
+import { decodeRecord } from '../../src/log/codec.ts';
+import { MemoryStore } from '../../src/log/memory-store.ts';
+import type { Request } from '../../src/protocol/request.ts';
+import type { Response } from '../../src/protocol/response.ts';
+import { replay } from '../../src/replay.ts';
+import { checkAnswer } from './checkers/answers.ts';
+import { FactsChecker } from './checkers/facts.ts';
+import { difference, text } from './checkers/same.ts';
+import { Violation } from './checkers/violation.ts';
+import { Events } from './events.ts';
+import { Model } from './model/model.ts';
+import { digestText, Node, type NodeLog } from './node.ts';
+import { Random } from './random.ts';
+import type { Settings, Troubles } from './settings.ts';
+import { Transcript } from './transcript.ts';
+
+const START = 1_700_000_000_000;
+const DAY_MS = 86_400_000;
+const TICK_MS = 50;
+/** Full scans cost as much as the state is large: they are made now and then. */
+const SCAN_EVERY = 2_000;
+const REPLAY_EVERY = 10_000;
+
+export interface Planted {
+  readonly makeLog?: (store: MemoryStore) => NodeLog;
+  readonly onBoot?: (node: Node, world: World) => void;
+}
+
+export class World {
+  readonly events = new Events();
+  readonly store = new MemoryStore();
+  readonly transcript = new Transcript();
+  readonly model: Model;
+  readonly settings: Settings;
+  troubles: Troubles;
+  node: Node;
+  onAnswer: (ticket: number, response: Response) => void = () => {};
+  /** Everything that waited for an answer of a process that is gone. */
+  onCrash: () => void = () => {};
+  private readonly dice: Random;
+  private readonly facts = new FactsChecker();
+  private readonly planted: Planted;
+  private wallOffset = 0;
+  private timeBase = 0;
+  private bootedAt = 0;
+  private tickets = 0;
+  private seen = 0;
+  private undurable: LogRecord[] = [];
+  private settling = false;
+  private starting: CoordinatorStarted | undefined;
+  private scanAt = SCAN_EVERY;
+  private replayAt = REPLAY_EVERY;
+
+  constructor(settings: Settings, planted: Planted = {}) {
+    this.settings = settings;
+    this.troubles = settings.troubles;
+    this.planted = planted;
+    this.dice = new Random(settings.seed, 'world');
+    this.model = new Model(settings.knobs);
+    this.node = this.boot();
+    this.tickLater();
+  }
+
+  get records(): number {
+    return this.store.last;
+  }
+
+  private readonly clock = {
+    wall: () => START + this.events.now + this.wallOffset,
+    monotonic: () => this.events.now,
+  };
+
+  /** Coordinator time as the ruling says it (R6). */
+  now(): number {
+    return Math.max(this.timeBase + this.events.now - this.bootedAt, this.model.book.lastAt);
+  }
+
+  take(request: Request): number {
+    this.tickets += 1;
+    const ticket = this.tickets;
+    this.transcript.add(this.now(), `request ${ticket}`, request);
+    const now = this.now();
+    const { mode } = this.node.loop.recovery;
+    this.step(
+      () => this.node.loop.take(ticket, request),
+      () => {
+        if (mode === 'serving' || (mode === 'read-only' && isRead(request))) {
+          this.model.take(ticket, request, now);
+        } else {
+          const reason = mode === 'starting' ? 'recovering' : 'log_unavailable';
+          const refusal = {
+            kind: 'refusal',
+            outcome: 'UNAVAILABLE',
+            reason,
+            record: null,
+          } as const;
+          this.model.expected.set(ticket, { answer: refusal, mark: 0 });
+        }
+      },
+    );
+    return ticket;
+  }
+
+  hurry(ticket: number): void {
+    const now = this.now();
+    this.transcript.add(now, `hurry ${ticket}`);
+    this.step(
+      () => this.node.loop.hurry(ticket),
+      () => this.model.hurry(ticket, now),
+    );
+  }
+
+  withdraw(ticket: number): void {
+    this.transcript.add(this.now(), `withdraw ${ticket}`);
+    this.node.loop.withdraw(ticket);
+    this.model.withdraw(ticket);
+  }
+
+  flush(): void {
+    this.step(
+      () => this.node.loop.flush(),
+      () => {},
+    );
+    this.plan();
+  }
+
+  /** Time passes and nothing else: a pause of the machine. */
+  pass(ms: number): void {
+    this.events.now += ms;
+  }
+
+  stepWall(ms: number): void {
+    this.wallOffset = Math.max(-3 * DAY_MS, Math.min(3 * DAY_MS, this.wallOffset + ms));
+    this.transcript.add(this.now(), `wall clock stepped by ${ms} ms`);
+  }
+
+  /** The process dies; of a commit in flight the disk has all or nothing. */
+  async crash(): Promise<void> {
+    const { log } = this.node;
+    const survives = this.dice.chance(0.5);
+    this.transcript.add(this.now(), `crash, the commit in flight ${survives ? 'done' : 'undone'}`);
+    if (survives && log.pending) log.settle('lost answer');
+    this.landed();
+    await turn();
+    this.advanceTo(this.store.last);
+    this.model.crashed(this.store.last);
+    this.undurable = [];
+    this.onCrash();
+    this.node = this.boot();
+    this.plan();
+  }
+
+  /** Another process starts on the same log, and this one is not told. */
+  async takeover(): Promise<void> {
+    const old = this.node;
+    if (old.log.pending || old.loop.recovery.mode !== 'serving') return;
+    this.transcript.add(this.now(), 'another process takes the log over');
+    const bystander = old.loop.take.bind(old.loop);
+    this.advanceTo(this.store.last);
+    this.model.crashed(this.store.last);
+    this.undurable = [];
+    this.onCrash();
+    this.node = this.boot();
+    this.node.log.settle();
+    await turn();
+    this.afterCommit();
+    this.plan();
+    // The old one goes on as if it were alone.
+    const before = old.given.length;
+    for (let n = 1; n <= 3; n += 1) {
+      bystander(-n, { op: 'submit', queue: 'q0', payload: new Uint8Array([n]) });
+    }
+    bystander(-4, {
+      op: 'lease',
+      workerId: 'old',
+      queues: ['q0'],
+      max: 3,
+      waitMs: 0,
+      base64: false,
+    });
+    old.loop.flush();
+    if (old.log.pending) old.log.settle();
+    await turn();
+    for (const { response } of old.given.slice(before)) {
+      const told = response.kind === 'refusal' && response.outcome === 'UNAVAILABLE';
+      if (!told) throw new Violation('fencing', `a fenced writer answered ${text(response)}`);
+    }
+    if (old.fatal === undefined) throw new Violation('fencing', 'a fenced writer goes on');
+  }
+
+  /** Everything at hand is over: what live state, log and model say must be the same. */
+  audit(): void {
+    const { state } = this.node.loop;
+    const broken = brokenInvariants(state);
+    if (broken.length > 0) throw new Violation('invariants', broken.join('; '));
+    if (!this.node.loop.commits.idle || this.store.last !== state.lastSeq) return;
+    const replayed = replay(this.node.log, { digestText }).state;
+    const again = replay(this.node.log, { digestText }).state;
+    const digests = [state, replayed, again].map(stateDigest);
+    if (new Set(digests).size > 1) throw new Violation('digest', `differ: ${digests.join(' ')}`);
+  }
+
+  private boot(): Node {
+    const node = new Node({
+      store: this.store,
+      knobs: this.settings.knobs,
+      clock: this.clock,
+      makeLog: this.planted.makeLog,
+    });
+    const { book } = this.model;
+    this.timeBase = Math.max(Math.floor(this.clock.wall()), book.lastAt);
+    this.bootedAt = this.events.now;
+    node.log.onStart = (record) => this.checkStart(record);
+    this.planted.onBoot?.(node, this);
+    node.start();
+    return node;
+  }
+
+  private checkStart(record: CoordinatorStarted): void {
+    const startedAt = Math.floor(this.clock.wall());
+    const { book } = this.model;
+    const base = { type: 'CoordinatorStarted', prev: 0, formatVersion: 1, startedAt } as const;
+    const expected = { ...base, at: this.now(), seq: book.lastSeq + 1 };
+    const different = difference(expected, record);
+    if (different !== undefined) this.node.broken = new Violation('model', `start: ${different}`);
+    this.starting = record;
+  }
+
+  /** A CoordinatorStarted that the disk has, whatever it said, has happened. */
+  private landed(): void {
+    const { starting, model } = this;
+    this.starting = undefined;
+    if (starting === undefined || this.store.last !== starting.seq) return;
+    if (model.book.lastSeq >= starting.seq) return;
+    this.undurable.push(starting);
+    model.step([starting], () => model.happen({ ...starting }));
+  }
+
+  private tickLater(): void {
+    this.events.after(TICK_MS, () => {
+      this.tick();
+      this.tickLater();
+    });
+  }
+
+  private tick(): void {
+    const now = this.now();
+    this.transcript.add(now, 'tick');
+    this.step(
+      () => this.node.loop.tick(),
+      () => this.model.tick(now),
+    );
+    this.plan();
+  }
+
+  /** One step of the loop, judged. */
+  private step(act: () => void, judge: () => void): void {
+    act();
+    this.afterStep(judge);
+  }
+
+  private afterStep(judge: () => void): void {
+    const { node } = this;
+    if (node.broken !== undefined) throw node.broken;
+    const { decided } = node;
+    if (decided.length > 0) node.decided = [];
+    for (const record of decided) {
+      this.transcript.add(record.at, '  record', record);
+      this.undurable.push(record);
+    }
+    this.model.step(decided, judge);
+    this.model.isServing = node.loop.recovery.serving;
+    this.checkGiven();
+  }
+
+  private checkGiven(): void {
+    const { given } = this.node;
+    if (given.length === 0) return;
+    this.node.given = [];
+    for (const { ticket, response, durable } of given) {
+      this.transcript.add(this.now(), `  answer ${ticket}`, response);
+      checkAnswer(this.model.expected, ticket, response, durable);
+      this.onAnswer(ticket, response);
+    }
+  }
+
+  /** A commit is on its way: when and how it ends is the disk's. */
+  private plan(): void {
+    const { node } = this;
+    if (!node.log.pending || this.settling) return;
+    this.settling = true;
+    const { troubles, dice } = this;
+    let delay = dice.pick([0, 0, 1, 1, 2, 5]);
+    if (dice.chance(troubles.stall)) delay = dice.pick([1_000, 30_000]);
+    const outcome = dice.chance(troubles.append)
+      ? 'failed'
+      : dice.chance(troubles.lostAnswer)
+        ? 'lost answer'
+        : 'durable';
+    this.events.after(delay, () => {
+      this.settling = false;
+      if (this.node !== node) return this.plan();
+      if (node.log.pending) return this.settle(outcome);
+    });
+  }
+
+  private async settle(outcome: 'durable' | 'failed' | 'lost answer'): Promise<void> {
+    const { node } = this;
+    if (outcome !== 'durable') this.transcript.add(this.now(), `the commit is ${outcome}`);
+    const wasServing = node.loop.recovery.serving;
+    node.log.settle(outcome);
+    if (outcome !== 'durable') {
+      this.landed();
+      this.advanceTo(this.store.last);
+      this.model.lost(this.store.last);
+      this.undurable = [];
+    }
+    if (outcome === 'durable' && wasServing) {
+      for (let n = 0; n < 12 && node.loop.commits.busy && !node.log.pending; n += 1) await RESOLVED;
+    } else {
+      await turn();
+    }
+    this.afterCommit();
+    this.plan();
+  }
+
+  private afterCommit(): void {
+    const now = this.now();
+    this.advanceTo(this.store.last);
+    this.afterStep(() => this.model.flushed(now));
+    this.advanceTo(this.store.last);
+  }
+
+  /** Durable records, one by one, as the disk has them. */
+  private advanceTo(last: number): void {
+    let count = 0;
+    for (const record of this.undurable) {
+      if (record.seq > last) break;
+      count += 1;
+      const bytes = this.store.entries.get(record.seq);
+      if (bytes === undefined) throw new Violation('durability', `record ${record.seq} is gone`);
+      const stored = decodeRecord(record.seq, bytes);
+      const different = difference(record, stored);
+      if (different !== undefined) {
+        throw new Violation('durability', `record ${record.seq} is stored as ${different}`);
+      }
+      this.facts.see(stored);
+    }
+    if (count > 0) this.undurable.splice(0, count);
+    if (last < this.seen)
+      throw new Violation('durability', `the log went from ${this.seen} to ${last}`);
+    this.seen = last;
+    this.model.book.settled(last);
+    if (last >= this.scanAt) {
+      this.scanAt = last + SCAN_EVERY;
+      const broken = brokenInvariants(this.node.loop.state);
+      if (broken.length > 0) throw new Violation('invariants', broken.join('; '));
+    }
+    if (last >= this.replayAt && this.node.loop.commits.idle) {
+      this.replayAt = last + REPLAY_EVERY;
+      this.audit();
+    }
+  }
+}
+
+const RESOLVED = Promise.resolve();
+/** Lets everything run that waits for nothing but the promises that were resolved. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
+const isRead = (request: Request): boolean => READS.has(request.op);
