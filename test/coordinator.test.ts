@@ -1,3 +1,5 @@
+// The loop end to end on a log in memory: time to the millisecond, authority, waiting, failing disks.
+
 import { expect } from 'chai';
 import { stateDigest } from '../src/core/digest.ts';
 import { brokenInvariants } from '../src/core/invariants.ts';

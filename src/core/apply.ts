@@ -57,7 +57,6 @@ export function applyChecked(state: State, record: LogRecord): void {
     case 'TaskDead':
       return applyDead(state, record);
     case 'CoordinatorStarted':
-      state.epoch = record.seq;
       state.starts.push(record.seq);
       state.totals.starts += 1;
       return;

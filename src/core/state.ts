@@ -40,8 +40,6 @@ export class State {
   /** How far history was forgotten: numbers of terminal records. */
   completedThrough = 0;
   failedThrough = 0;
-  /** Number of the newest CoordinatorStarted. */
-  epoch = 0;
   /** Numbers of all CoordinatorStarted, ascending: explain finds those within a history. */
   readonly starts: number[] = [];
   readonly digestText: DigestText;
@@ -51,6 +49,11 @@ export class State {
   constructor(digestText: DigestText, removed: { has(seq: number): boolean } = NOTHING) {
     this.digestText = digestText;
     this.removed = removed;
+  }
+
+  /** Number of the newest CoordinatorStarted, 0 before the first. */
+  get epoch(): number {
+    return this.starts.at(-1) ?? 0;
   }
 
   queueOf(row: number): Queue {

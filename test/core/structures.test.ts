@@ -1,3 +1,5 @@
+// The structures under the state, each against a plain model that is obviously right.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Digest, DigestIndex } from '../../src/core/digest-index.ts';

@@ -1,3 +1,5 @@
+// Every state × every record: the table of transitions is what check and apply really do.
+
 import { expect } from 'chai';
 import { apply } from '../../src/core/apply.ts';
 import { check } from '../../src/core/check.ts';
