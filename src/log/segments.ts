@@ -62,8 +62,15 @@ export class Segments {
 
   /** Sees what a writer did meanwhile. @returns whether it did anything. */
   follow(): boolean {
-    const changed = this.files.refresh(this.live);
-    if (!changed && signature(listSegments(this.logDir)) === this.loaded) return false;
+    const { live } = this;
+    // Reading refreshes too, so what counts is what the file holds against what is known of it.
+    this.files.refresh(live);
+    const last = this.files.read(
+      live,
+      () => live.last,
+      (file) => file.lastKey(),
+    );
+    if (last <= live.last && signature(listSegments(this.logDir)) === this.loaded) return false;
     this.load();
     return true;
   }

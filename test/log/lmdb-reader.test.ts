@@ -67,6 +67,15 @@ describe('a reader beside the writer', () => {
     expect(reader.bytes().total).equal(log.bytes().total);
   });
 
+  it('sees what was committed also after it read something older', async () => {
+    expect(await log.append([created(2, 10)])).equal('durable');
+    expect(reader.get(1)).property('seq', 1);
+    expect(reader.get(2)).property('seq', 2);
+    expect(await log.append([created(3, 10)])).equal('durable');
+    expect([...reader.read(1, 2)]).length(2);
+    expect(reader.lastNumber).equal(3);
+  });
+
   it('reads from another process what is durable there', async () => {
     await log.append([created(2, 10), created(3, 10)]);
     const module = new URL('../../src/log/lmdb-reader.js', import.meta.url).href;
