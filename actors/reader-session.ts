@@ -135,6 +135,7 @@ async function page(
       return { kind: 'page', id, body: bytes(text), records, next, to };
     }
     query = goOn(query, next);
+    await paging.pause();
     await asked.until(next, reading);
   }
 }

@@ -54,16 +54,18 @@ async function readForward(
   to: number,
   page: PageWriter,
 ): Promise<number> {
+  // What is durable may not be visible here for a moment; it is not passed over then.
+  const end = Math.min(to, paging.log.lastNumber);
   let from = start;
-  while (from <= to) {
+  while (from <= end) {
     let read = 0;
-    for (const record of paging.log.read(from, to)) {
+    for (const record of paging.log.read(from, end)) {
       if (matches(query, record, paging.queueOf) && !page.add(record)) return record.seq;
       from = record.seq + 1;
       read += 1;
       if (read === SLICE_RECORDS) break;
     }
-    if (read < SLICE_RECORDS) return to + 1;
+    if (read < SLICE_RECORDS) return end + 1;
     if (page.full) return from;
     await paging.pause();
     if (paging.cancelled?.() === true) return from;
