@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { RECORD_TYPES } from '../core/records.ts';
 import { PAGE_MAX } from '../protocol/limits.ts';
+import { painter } from './colors.ts';
 import { type Io, say, usage, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { taskIdOf } from './ids.ts';
@@ -38,8 +39,9 @@ export function define(command: Command, io: Io): void {
 
 async function log(options: Options, io: Io): Promise<void> {
   const filter = filterOf(options);
+  const paint = painter(io);
   const show = (line: string): void =>
-    say(io.stdout, options.json ? line : recordLine(parse(line)));
+    say(io.stdout, options.json ? line : recordLine(parse(line), paint));
   if (options.dataDir !== undefined) {
     if (options.follow === true)
       throw usage('--follow asks a server; --data-dir reads a directory');

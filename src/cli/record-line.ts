@@ -6,11 +6,15 @@ import { clockText, dateText, safeText } from './words.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** `57 10:02:11.204 LeaseGranted T42 WAITING → LEASED L57 w1 attempt 1, until 10:02:16.204` */
-export function recordLine(record: Fields): string {
+export function recordLine(record: Fields, paint: Paint = plain): string {
   const { seq, at, type, task_id } = record;
   const task = task_id === undefined ? '' : ` ${task_id}`;
-  return `${seq} ${clockText(at)} ${type}${task}${factsOf(record)}`;
+  return `${seq} ${clockText(at)} ${paint(String(type))}${task}${factsOf(record)}`;
 }
+
+/** Colours the name of a record's type, or does not. */
+export type Paint = (type: string) => string;
+const plain: Paint = (type) => type;
 
 function factsOf(record: Fields): string {
   const { lease_id } = record;

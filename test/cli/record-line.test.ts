@@ -1,6 +1,7 @@
 // How records read on a line: each type once, from the JSON that the interface shows.
 
 import { expect } from 'chai';
+import { painter } from '../../src/cli/colors.ts';
 import { recordLine } from '../../src/cli/record-line.ts';
 import { RECORD_TYPES } from '../../src/core/records.ts';
 
@@ -78,4 +79,19 @@ describe('a record on a line', () => {
       for (const [record, line] of cases) expect(recordLine({ type, ...record })).to.equal(line);
     });
   }
+});
+
+describe('colours', () => {
+  const io = (isTTY: boolean, env: NodeJS.ProcessEnv) =>
+    painter({ ...process, env, stdout: { isTTY } as NodeJS.WriteStream });
+  const record = { ...lease, seq: 60, type: 'TaskCompleted' };
+  const line = '60 10:02:11.204 TaskCompleted T42 LEASED → COMPLETED L57';
+
+  it('are on a terminal only, and not with NO_COLOR', () => {
+    expect(recordLine(record, io(false, {}))).to.equal(line);
+    expect(recordLine(record, io(true, { NO_COLOR: '1' }))).to.equal(line);
+    const painted = recordLine(record, io(true, {}));
+    expect(painted).to.include('\u001b[32mTaskCompleted\u001b[39m');
+    expect(painted.replaceAll(/\p{Cc}\[\d+m/gu, '')).to.equal(line);
+  });
 });
