@@ -165,6 +165,15 @@ class CoordinatorActor {
           last_sequence: this.loop.state.lastSeq,
         });
       },
+      removed: (segment, records) => {
+        const { first, last } = segment;
+        const msg = 'forgotten history was removed from a segment';
+        say({ kind: 'log', level: 'info', msg, first, last, records });
+      },
+      stopped: (error) => {
+        const msg = 'removing forgotten history stopped; it is tried again';
+        say({ kind: 'log', level: 'error', msg, why: error.message });
+      },
       fatal: die,
     };
   }

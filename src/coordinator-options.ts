@@ -7,8 +7,9 @@ import type { Ticket } from './group-commit.ts';
 import type { Log } from './log/log.ts';
 import type { Response } from './protocol/response.ts';
 import type { Mode } from './recovery.ts';
+import type { RemovalEvents } from './removal.ts';
 
-export interface CoordinatorEvents {
+export interface CoordinatorEvents extends RemovalEvents {
   /** The one answer to a ticket; everything it rests on is durable. */
   answer(ticket: Ticket, response: Response): void;
   /** Records up to this number are on the device. */

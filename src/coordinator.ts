@@ -34,6 +34,7 @@ import type { LeaseRequest, Request } from './protocol/request.ts';
 import { type Response, unavailable } from './protocol/response.ts';
 import { Reading } from './reading.ts';
 import { Recovery } from './recovery.ts';
+import { Removal } from './removal.ts';
 
 /** Expiries written with one group at most; the rest goes with the next. */
 const EXPIRED_A_GROUP = 2_000;
@@ -45,6 +46,7 @@ export class Coordinator {
   readonly recovery: Recovery;
   readonly granting: Granting;
   readonly reading: Reading;
+  readonly removal: Removal;
   private readonly knobs: CoreKnobs;
   private readonly events: CoordinatorEvents;
   private expiredInGroup = 0;
@@ -57,6 +59,7 @@ export class Coordinator {
     this.commits = new GroupCommit(options.log, {
       durable: (commit) => {
         for (const { ticket, response } of commit.answers) this.events.answer(ticket, response);
+        this.removal.durable(commit.lastSeq);
         this.events.durable(commit.lastSeq, commit.records);
         this.expireMore();
       },
@@ -73,10 +76,14 @@ export class Coordinator {
       entered: (mode) => {
         this.events.mode(mode);
         this.reading.resume(mode);
+        if (mode === 'serving') {
+          this.removal.begin(this.state.completedThrough, this.state.failedThrough);
+        }
       },
     });
     this.granting = new Granting(this);
     this.reading = new Reading(this);
+    this.removal = new Removal(options.log, () => this.state, options.events);
   }
 
   get state(): State {
@@ -171,6 +178,7 @@ export class Coordinator {
     this.commits.append(record);
     applyChecked(this.state, record);
     this.granting.noticed(record, holder);
+    this.removal.noticed(record);
   }
 
   private change(ticket: Ticket, request: Changing, now: number): void {
@@ -230,7 +238,8 @@ export class Coordinator {
   }
 
   private forget(now: number): void {
-    if (now < this.forgottenAt + FORGET_EVERY_MS || !this.recovery.time.mayForget(now)) return;
+    if (now < this.forgottenAt + FORGET_EVERY_MS || this.removal.busy) return;
+    if (!this.recovery.time.mayForget(now)) return;
     const atOf = (seq: number): number => this.commits.read(seq)?.at ?? now;
     const record = forgotten(this.state, this.knobs, now, atOf);
     if (record === undefined) return;

@@ -43,6 +43,8 @@ export class World {
   readonly answers = new Map<number, Response>();
   readonly modes: Mode[] = [];
   fatal: Error | undefined;
+  /** Records that were removed from the log for good. */
+  removed = 0;
   private tickets = 0;
   private readonly knobs: CoreKnobs;
 
@@ -154,6 +156,12 @@ export class World {
         },
         durable: () => {},
         mode: (mode) => this.modes.push(mode),
+        removed: (_segment, records) => {
+          this.removed += records;
+        },
+        stopped: (error) => {
+          throw error;
+        },
         fatal: (error) => {
           this.fatal = error;
         },

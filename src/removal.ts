@@ -1,0 +1,75 @@
+// Owns when forgotten history leaves the device: after its HistoryForgotten is flushed, sealed
+// stretch by sealed stretch in ascending order, in the background (R32). It never decides what is
+// forgotten, and removing the same again is harmless. A stretch is rewritten again only when the
+// forgetting has come as far beyond it again as at the last time, so that the rewrites of one
+// stretch stay few however long a task in it waits.
+
+import { type HistoryForgotten, type LogRecord, taskOf } from './core/records.ts';
+import type { State } from './core/state.ts';
+import { NONE } from './core/task-table.ts';
+import type { Log, SealedSegment } from './log/log.ts';
+
+/** Told to whoever wants to know. */
+export interface RemovalEvents {
+  removed?(segment: SealedSegment, records: number): void;
+  /** The pass stopped; it is tried again when more has been forgotten. */
+  stopped?(error: Error): void;
+}
+
+export class Removal {
+  /** While a pass runs nothing more may be forgotten: what is not flushed yet must stay. */
+  busy = false;
+  private readonly log: Log;
+  private readonly state: () => State;
+  private readonly events: RemovalEvents;
+  private unflushed: HistoryForgotten | undefined;
+  /** How far flushed records have forgotten. */
+  private through = 0;
+  /** First number of a stretch → how far the forgetting must come before it is rewritten again. */
+  private readonly dueAt = new Map<number, number>();
+
+  constructor(log: Log, state: () => State, events: RemovalEvents) {
+    this.log = log;
+    this.state = state;
+    this.events = events;
+  }
+
+  noticed(record: LogRecord): void {
+    if (record.type === 'HistoryForgotten') this.unflushed = record;
+  }
+
+  /** The records up to this number are on the device. */
+  durable(lastSeq: number): void {
+    const record = this.unflushed;
+    if (record === undefined || record.seq > lastSeq) return;
+    this.unflushed = undefined;
+    this.begin(record.completedThrough, record.failedThrough);
+  }
+
+  /** The log was replayed: all that it forgot is flushed. */
+  begin(completedThrough: number, failedThrough: number): void {
+    this.through = Math.max(this.through, completedThrough, failedThrough);
+    if (!this.busy) void this.pass();
+  }
+
+  private async pass(): Promise<void> {
+    this.busy = true;
+    try {
+      for (const segment of this.log.sealed()) {
+        if (this.through < (this.dueAt.get(segment.first) ?? segment.last)) continue;
+        this.dueAt.set(segment.first, 2 * this.through - segment.first);
+        const records = await this.log.rewrite(segment, (record) => this.isKept(record));
+        if (records > 0) this.events.removed?.(segment, records);
+      }
+    } catch (error) {
+      this.events.stopped?.(error as Error);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  private isKept(record: LogRecord): boolean {
+    const task = taskOf(record);
+    return task === 0 || this.state().tasks.find(task) !== NONE;
+  }
+}
