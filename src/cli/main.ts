@@ -26,6 +26,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   verify: { summary: 'check every record of a data directory', load: () => import('./verify.ts') },
   state: { summary: 'show the state after any record', load: () => import('./state.ts') },
   backup: { summary: 'copy a data directory', load: () => import('./backup.ts') },
+  transitions: {
+    summary: 'show from which table the core decides',
+    load: () => import('./transitions.ts'),
+  },
   stats: { summary: 'show counts', load: () => import('./stats.ts') },
   kill: { summary: 'end tasks for good', load: () => import('./kill.ts') },
   redrive: { summary: 'run FAILED or DEAD tasks once more', load: () => import('./redrive.ts') },

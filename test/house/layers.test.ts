@@ -39,6 +39,7 @@ const layers: Record<string, Layer> = {
     mayImport: /^src\/protocol\/|^src\/histogram\.ts$/,
     packages: NOTHING,
   },
+  learn: { has: /^src\/learn\//, mayImport: /^src\/(core|protocol|demo|client|errors)/ },
   client: { has: /^src\/client\//, mayImport: /^src\/protocol\/|^src\/errors\.ts$/ },
   cli: { has: /^src\/cli\//, mayImport: /^(src|actors)\// },
   demo: { has: /^src\/demo\//, mayImport: /^src\/index\.ts$|^src\/cli\/record-line\.ts$/ },
