@@ -54,6 +54,9 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
+  // Whatever ends the bench, its server must not outlive it.
+  const end = (): unknown => child.kill('SIGKILL');
+  process.once('exit', end);
   const said = await untilReady(child);
   const [http = '', socket = ''] = said.addresses;
   return {
@@ -67,6 +70,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     async stop(keep = false) {
       child.kill('SIGTERM');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      process.off('exit', end);
       if (!keep) rmSync(directory, { recursive: true, force: true });
     },
   };
