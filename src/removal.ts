@@ -58,7 +58,8 @@ export class Removal {
       for (const segment of this.log.sealed()) {
         if (this.through < (this.dueAt.get(segment.first) ?? segment.last)) continue;
         this.dueAt.set(segment.first, 2 * this.through - segment.first);
-        const records = await this.log.rewrite(segment, (record) => this.isKept(record));
+        const keep = (record: LogRecord): boolean => this.isKept(segment, record);
+        const records = await this.log.rewrite(segment, keep);
         if (records > 0) this.events.removed?.(segment, records);
       }
     } catch (error) {
@@ -68,8 +69,13 @@ export class Removal {
     }
   }
 
-  private isKept(record: LogRecord): boolean {
+  /**
+   * What follows a TaskCreated goes only when that is gone, or goes with it: replay passes over the
+   * records of a task that was dropped, and would find holes in one that was not.
+   */
+  private isKept(segment: SealedSegment, record: LogRecord): boolean {
     const task = taskOf(record);
-    return task === 0 || this.state().tasks.find(task) !== NONE;
+    if (task === 0 || this.state().tasks.find(task) !== NONE) return true;
+    return task < segment.first && !this.log.dropped.has(task);
   }
 }
