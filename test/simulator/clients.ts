@@ -7,6 +7,9 @@ import type { Network } from './network.ts';
 import { Random } from './random.ts';
 import type { World } from './world.ts';
 
+/** While nobody answers, nobody asks more and more. */
+const OPEN_MAX = 100;
+
 export class Clients {
   isOpen = true;
   private readonly world: World;
@@ -23,21 +26,23 @@ export class Clients {
   }
 
   private submitLater(): void {
-    const { world, dice } = this;
-    world.events.after(dice.pick([0, 1, 1, 2]), () => {
-      const { waiting, leased } = world.model.book;
-      if (this.isOpen && waiting.size + leased.size < world.settings.backlog) {
-        const burst = dice.pick([1, 1, 5]);
-        for (let n = 0; n < burst; n += 1) this.network.call(this.someSubmit(), () => {});
-      }
-      this.submitLater();
-    });
+    const { world, dice, network } = this;
+    const { waiting, leased } = world.model.book;
+    const missing = this.isOpen ? world.settings.backlog - waiting.size - leased.size : 0;
+    if (missing > 0 && network.open < OPEN_MAX) {
+      const many = Math.min(missing, dice.between(1, world.settings.batch));
+      network.callAll(Array.from({ length: many }, () => this.someSubmit()));
+    }
+    world.events.after(missing > 0 ? dice.pick([0, 1, 2]) : 3, () => this.submitLater());
   }
 
   private meddleLater(): void {
     const { world, dice } = this;
-    world.events.after(dice.pick([1, 3, 10]), () => {
-      if (this.isOpen) this.network.call(this.something(), () => {});
+    world.events.after(dice.pick([5, 10, 20]), () => {
+      if (this.isOpen && this.network.open < OPEN_MAX) {
+        const many = dice.between(1, world.settings.batch);
+        this.network.callAll(Array.from({ length: many }, () => this.something()));
+      }
       this.meddleLater();
     });
   }

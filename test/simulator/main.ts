@@ -1,6 +1,8 @@
 // Owns the command line of the simulator: `npm run sim -- --seed N --steps M`.
 
 import { parseArgs } from 'node:util';
+import { catchFault } from './catch.ts';
+import { FAULTS } from './faults.ts';
 import { run } from './run.ts';
 import { settingsOf } from './settings.ts';
 
@@ -10,6 +12,7 @@ const { values } = parseArgs({
     steps: { type: 'string', default: '20000' },
     runs: { type: 'string', default: '1' },
     lines: { type: 'string', default: '60' },
+    faults: { type: 'boolean', default: false },
     forever: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '10' },
   },
@@ -18,6 +21,15 @@ const { values } = parseArgs({
 const first = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
 const steps = Number(values.steps);
 const runs = values.forever ? Number.POSITIVE_INFINITY : Number(values.runs);
+if (values.faults) {
+  for (const [number, fault] of FAULTS.entries()) {
+    const caught = await catchFault(fault, number, first, 50_000);
+    const how =
+      caught && `${caught.checker} | ${caught.records} | ${caught.message.split('\n')[0]}`;
+    console.log(`| ${fault.name} | ${how ?? 'not caught'} |`);
+  }
+  process.exit();
+}
 console.log(`first seed ${first}, ${steps} records a run`);
 const began = performance.now();
 const seconds = (): number => (performance.now() - began) / 1_000;

@@ -16,6 +16,7 @@ import type { World } from './world.ts';
 
 const RETRY: RetryKnobs = { retries: 4, backoffMs: 20, backoffMaxMs: 500 };
 const TIMEOUT_MS = 400;
+const SWEEP_MS = 20;
 
 export interface Outcome {
   /** undefined: nobody answered, or it was not taken, and the caller has given up. */
@@ -34,51 +35,97 @@ interface Call {
   isOver: boolean;
 }
 
+/** A sending whose answer is awaited until a certain time. */
+interface Awaited {
+  readonly call: Call;
+  readonly attempt: number;
+  readonly until: number;
+}
+
 export class Network {
   private readonly world: World;
   private readonly dice: Random;
   private readonly calls = new Map<number, Call>();
+  private awaited: Awaited[] = [];
+  private isFlushing = false;
+  /** Calls that are not over. */
+  open = 0;
 
   constructor(world: World) {
     this.world = world;
     this.dice = new Random(world.settings.seed, 'network');
     world.onAnswer = (ticket, response) => this.answered(ticket, response);
     world.onCrash = () => this.calls.clear();
+    this.sweepLater();
   }
 
-  call(request: Request, done: (outcome: Outcome) => void): void {
-    const call = { request, done, attempt: 0, sentAt: 0, uncertain: false, isOver: false };
-    this.send(call);
+  call(request: Request, done: (outcome: Outcome) => void = () => {}): void {
+    this.callAll([request], done);
+  }
+
+  /** Several requests in one message: they are lost, or arrive, together. */
+  callAll(requests: readonly Request[], done: (outcome: Outcome) => void = () => {}): void {
+    this.open += requests.length;
+    this.send(
+      requests.map((request) => {
+        return { request, done, attempt: 0, sentAt: 0, uncertain: false, isOver: false };
+      }),
+    );
   }
 
   /** Arrives at this very moment, and nobody looks at the answer. */
   tell(request: Request): number {
     const ticket = this.world.take(request);
     if (this.dice.chance(0.5)) this.world.flush();
-    else this.world.events.after(0, () => this.world.flush());
+    else this.flushLater();
     return ticket;
   }
 
-  private send(call: Call): void {
-    call.attempt += 1;
-    call.sentAt = this.world.events.now;
-    this.deliver(call);
-    if (this.dice.chance(this.world.troubles.duplicate)) this.deliver(call);
-    const wait = 'waitMs' in call.request ? call.request.waitMs : 0;
-    const { attempt } = call;
-    this.world.events.after(TIMEOUT_MS + wait, () => {
-      if (!call.isOver && call.attempt === attempt) {
-        this.trouble(call, { kind: 'unanswered', written: true });
+  private send(calls: readonly Call[]): void {
+    const { now } = this.world.events;
+    for (const call of calls) {
+      call.attempt += 1;
+      call.sentAt = now;
+      const wait = 'waitMs' in call.request ? call.request.waitMs : 0;
+      this.awaited.push({ call, attempt: call.attempt, until: now + TIMEOUT_MS + wait });
+    }
+    this.deliver(calls);
+    if (this.dice.chance(this.world.troubles.duplicate)) this.deliver(calls);
+  }
+
+  private deliver(calls: readonly Call[]): void {
+    const { troubles, events } = this.world;
+    if (this.dice.chance(troubles.drop)) return;
+    events.after(this.delay(), () => {
+      for (const call of calls) {
+        const ticket = this.tell(call.request);
+        this.calls.set(ticket, call);
       }
     });
   }
 
-  private deliver(call: Call): void {
-    const { troubles, events } = this.world;
-    if (this.dice.chance(troubles.drop)) return;
-    events.after(this.delay(), () => {
-      const ticket = this.tell(call.request);
-      this.calls.set(ticket, call);
+  private flushLater(): void {
+    if (this.isFlushing) return;
+    this.isFlushing = true;
+    this.world.events.after(0, () => {
+      this.isFlushing = false;
+      this.world.flush();
+    });
+  }
+
+  /** Gives up waiting; coarse, as time-outs are. */
+  private sweepLater(): void {
+    this.world.events.after(SWEEP_MS, () => {
+      this.sweepLater();
+      const { now } = this.world.events;
+      const due = this.awaited;
+      this.awaited = [];
+      for (const one of due) {
+        const { call } = one;
+        if (call.isOver || call.attempt !== one.attempt) continue;
+        if (one.until > now) this.awaited.push(one);
+        else this.trouble(call, { kind: 'unanswered', written: true });
+      }
     });
   }
 
@@ -87,7 +134,9 @@ export class Network {
     if (call === undefined) return;
     this.calls.delete(ticket);
     if (this.dice.chance(this.world.troubles.drop)) return;
-    this.world.events.after(this.delay(), () => this.arrived(call, response));
+    const delay = this.delay();
+    if (delay === 0) this.arrived(call, response);
+    else this.world.events.after(delay, () => this.arrived(call, response));
   }
 
   private arrived(call: Call, response: Response): void {
@@ -97,6 +146,7 @@ export class Network {
       this.trouble(call, { kind: 'unavailable', reason, retryAfterMs });
       return;
     }
+    this.open -= 1;
     call.isOver = true;
     call.done({ response, uncertain: call.uncertain, sentAt: call.sentAt });
   }
@@ -107,6 +157,7 @@ export class Network {
     const dice = this.dice.next() / 2 ** 32;
     const pause = nextRetryMs(RETRY, isRepeatable(request.op), attempt, trouble, dice);
     if (pause === undefined) {
+      this.open -= 1;
       call.isOver = true;
       call.done({ response: undefined, uncertain: call.uncertain, sentAt: call.sentAt });
       return;
@@ -115,12 +166,12 @@ export class Network {
     call.attempt += 1;
     const { attempt: waiting } = call;
     this.world.events.after(Math.ceil(pause), () => {
-      if (!call.isOver && call.attempt === waiting) this.send(call);
+      if (!call.isOver && call.attempt === waiting) this.send([call]);
     });
   }
 
   private delay(): number {
     if (this.dice.chance(this.world.troubles.slow)) return this.dice.pick([100, 1_000, 20_000]);
-    return this.dice.pick([0, 0, 0, 1, 1, 2, 5]);
+    return this.dice.pick(this.world.settings.delays);
   }
 }

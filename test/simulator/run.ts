@@ -39,16 +39,17 @@ async function play(world: World): Promise<void> {
   const network = new Network(world);
   const clients = new Clients(world, network);
   new Workers(world, network);
-  const dice = new Random(world.settings.seed, 'troubles');
+  const troubles = new Troublemaker(world);
   while (world.records < world.settings.records) {
-    await happen(world);
-    await trouble(world, dice);
+    const happening = happen(world) ?? troubles.next();
+    if (happening !== undefined) await happening;
   }
   clients.isOpen = false;
   world.troubles = quiet(world.troubles);
   const { book, expected } = world.model;
   for (const until = world.events.now + CALM_MS; world.events.now < until; ) {
-    await happen(world);
+    const happening = happen(world);
+    if (happening !== undefined) await happening;
     const open = book.waiting.size + book.leased.size + expected.size;
     if (open === 0 && world.node.loop.commits.idle && world.node.loop.recovery.serving) {
       world.audit();
@@ -60,19 +61,40 @@ async function play(world: World): Promise<void> {
   throw new Violation('liveness', `${mode}; tasks ${left} never come to an end`);
 }
 
-async function happen(world: World): Promise<void> {
+function happen(world: World): void | Promise<void> {
   const event = world.events.next();
   if (event === undefined) throw new Violation('liveness', 'nothing will ever happen again');
-  const happening = event();
-  if (happening !== undefined) await happening;
+  return event();
 }
 
-async function trouble(world: World, dice: Random): Promise<void> {
-  const { troubles } = world;
-  if (dice.chance(troubles.jump)) world.pass(dice.pick([1, 1_000, 60_000, DAY_MS]));
-  if (dice.chance(troubles.wallStep)) {
-    world.stepWall(dice.pick([-1, 1]) * dice.pick([1, 1_000, 3_600_000, DAY_MS]));
+/** What befalls the coordinator's machine between one event and the next. */
+class Troublemaker {
+  private readonly world: World;
+  private readonly dice: Random;
+  private readonly sum: number;
+
+  constructor(world: World) {
+    const { jump, wallStep, crash, takeover } = world.troubles;
+    this.world = world;
+    this.dice = new Random(world.settings.seed, 'troubles');
+    this.sum = jump + wallStep + crash + takeover;
   }
-  if (dice.chance(troubles.crash)) await world.crash();
-  if (dice.chance(troubles.takeover)) await world.takeover();
+
+  next(): Promise<void> | undefined {
+    const { dice, world } = this;
+    if (!dice.chance(this.sum)) return undefined;
+    const { jump, wallStep, crash, takeover } = world.troubles;
+    switch (dice.weighted({ jump, wallStep, crash, takeover })) {
+      case 'jump':
+        world.pass(dice.pick([1, 1_000, 60_000, DAY_MS]));
+        return undefined;
+      case 'wallStep':
+        world.stepWall(dice.pick([-1, 1]) * dice.pick([1, 1_000, 3_600_000, DAY_MS]));
+        return undefined;
+      case 'crash':
+        return world.crash();
+      case 'takeover':
+        return world.takeover();
+    }
+  }
 }

@@ -33,6 +33,10 @@ export interface Settings {
   readonly queues: number;
   /** Tasks that wait or run, around which submits stop. */
   readonly backlog: number;
+  /** What a message takes in ms, each as likely as it often stands here. */
+  readonly delays: readonly number[];
+  /** How many requests travel in one message at most. */
+  readonly batch: number;
 }
 
 export function settingsOf(seed: number, records: number): Settings {
@@ -58,11 +62,11 @@ export function settingsOf(seed: number, records: number): Settings {
       drop: rate(0.02),
       duplicate: rate(0.02),
       slow: rate(0.02),
-      append: rate(0.0006),
-      lostAnswer: rate(0.0006),
-      stall: rate(0.0006),
-      crash: rate(0.0001),
-      takeover: rate(0.0001),
+      append: rate(0.0003),
+      lostAnswer: rate(0.0003),
+      stall: rate(0.0003),
+      crash: rate(0.00002),
+      takeover: rate(0.00002),
       jump: rate(0.0005),
       wallStep: rate(0.001),
       workerCrash: rate(0.01),
@@ -73,6 +77,8 @@ export function settingsOf(seed: number, records: number): Settings {
     workers: dice.pick([1, 3, 10, 30]),
     queues: dice.pick([1, 2, 4]),
     backlog: dice.pick([5, 20, 60]),
+    delays: dice.pick([[0], [0, 0, 0, 1], [0, 1, 2, 5]]),
+    batch: dice.pick([1, 5, 20]),
   };
 }
 

@@ -46,32 +46,40 @@ export class Workers {
     };
     this.network.call(request, ({ response, sentAt }) => {
       const leases = response?.kind === 'leased' ? response.leases : [];
-      for (const lease of leases) this.work(lease, sentAt);
+      this.workOn(leases, sentAt);
       const pause = leases.length > 0 ? dice.pick([0, 1, 5, 20]) : dice.pick([5, 20, 100]);
       world.events.after(pause, () => this.ask(workerId));
     });
   }
 
-  private work(lease: Lease, sentAt: number): void {
+  /** What was leased together is done together, or each for itself. */
+  private workOn(leases: readonly Lease[], sentAt: number): void {
     const { dice, world } = this;
-    const { troubles } = world;
-    this.stale[dice.below(STALE_KEPT)] = lease;
+    if (dice.chance(world.troubles.workerCrash)) return;
+    const together = world.settings.batch > 1 && dice.chance(0.7);
+    const executions = leases.map((lease) => this.work(lease, sentAt));
+    const parts = together ? [executions] : executions.map((one) => [one]);
+    const { leaseDurationMs } = world.settings.knobs;
+    for (const part of parts) {
+      const longer = dice.chance(world.troubles.workerStall) ? 3 : 0;
+      const runMs = dice.pick([1, 2, 2, 5, 5, 10, 20, leaseDurationMs * dice.pick([0.1, 0.5, 1])]);
+      const delay = Math.floor(runMs + longer * leaseDurationMs);
+      world.events.after(delay, () => this.report(part));
+      if (longer === 0) for (const execution of part) this.beat(execution);
+    }
+  }
+
+  private work(lease: Lease, sentAt: number): Execution {
+    this.stale[this.dice.below(STALE_KEPT)] = lease;
     this.atTheEdge(lease);
-    if (dice.chance(troubles.workerCrash)) return;
-    const nowMs = world.events.now;
     const held = holdLease({
-      nowMs,
+      nowMs: this.world.events.now,
       endsAtMs: sentAt + lease.leaseMs,
       windowEndsAtMs: sentAt + lease.executionDeadline - (lease.leaseExpiry - lease.leaseMs),
       intervalMs: lease.heartbeatIntervalMs,
       mode: 'thread',
     });
-    const execution: Execution = { lease, held, isOver: false };
-    const { leaseDurationMs } = world.settings.knobs;
-    const longer = dice.chance(troubles.workerStall) ? 3 : 0;
-    const runMs = dice.pick([1, 2, 5, 10, 20, leaseDurationMs * dice.pick([0.1, 0.5, 1])]);
-    world.events.after(Math.floor(runMs + longer * leaseDurationMs), () => this.report(execution));
-    if (longer === 0) this.beat(execution);
+    return { lease, held, isOver: false };
   }
 
   private beat(execution: Execution): void {
@@ -83,7 +91,7 @@ export class Workers {
       const step = heartbeat(execution.held, { kind: 'tick', nowMs: events.now, slackMs: 0 });
       execution.held = step.lease;
       if (step.output?.kind === 'send') this.sendHeartbeat(execution);
-      else if (step.output?.kind === 'deadline') this.report(execution, 'window');
+      else if (step.output?.kind === 'deadline') this.report([execution], 'window');
       else if (step.output?.kind !== 'lost') this.beat(execution);
     });
   }
@@ -103,10 +111,14 @@ export class Workers {
     });
   }
 
-  private report(execution: Execution, reason = 'no luck'): void {
-    if (execution.isOver) return;
-    execution.isOver = true;
-    this.network.call(this.someReport(execution.lease, reason), () => {});
+  private report(executions: readonly Execution[], reason = 'no luck'): void {
+    const reports: ReportRequest[] = [];
+    for (const execution of executions) {
+      if (execution.isOver) continue;
+      execution.isOver = true;
+      reports.push(this.someReport(execution.lease, reason));
+    }
+    if (reports.length > 0) this.network.callAll(reports);
   }
 
   private someReport({ taskId, leaseId }: Lease, reason: string): ReportRequest {

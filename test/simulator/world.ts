@@ -53,6 +53,7 @@ export class World {
   private tickets = 0;
   private seen = 0;
   private undurable: LogRecord[] = [];
+  private deferred: { readonly ticket: number; readonly request: Request }[] = [];
   private settling = false;
   private starting: CoordinatorStarted | undefined;
   private scanAt = SCAN_EVERY;
@@ -91,18 +92,10 @@ export class World {
     this.step(
       () => this.node.loop.take(ticket, request),
       () => {
-        if (mode === 'serving' || (mode === 'read-only' && isRead(request))) {
+        if (mode === 'rebuilding' && isRead(request)) this.deferred.push({ ticket, request });
+        else if (mode === 'serving' || (mode === 'read-only' && isRead(request))) {
           this.model.take(ticket, request, now);
-        } else {
-          const reason = mode === 'starting' ? 'recovering' : 'log_unavailable';
-          const refusal = {
-            kind: 'refusal',
-            outcome: 'UNAVAILABLE',
-            reason,
-            record: null,
-          } as const;
-          this.model.expected.set(ticket, { answer: refusal, mark: 0 });
-        }
+        } else this.refuse(ticket, mode === 'starting' ? 'recovering' : 'log_unavailable');
       },
     );
     return ticket;
@@ -152,6 +145,7 @@ export class World {
     this.advanceTo(this.store.last);
     this.model.crashed(this.store.last);
     this.undurable = [];
+    this.deferred = [];
     this.onCrash();
     this.node = this.boot();
     this.plan();
@@ -166,6 +160,7 @@ export class World {
     this.advanceTo(this.store.last);
     this.model.crashed(this.store.last);
     this.undurable = [];
+    this.deferred = [];
     this.onCrash();
     this.node = this.boot();
     this.node.log.settle();
@@ -262,6 +257,7 @@ export class World {
 
   /** One step of the loop, judged. */
   private step(act: () => void, judge: () => void): void {
+    if (this.node.loop.commits.gathered === 0) this.model.expiredInGroup = 0;
     act();
     this.afterStep(judge);
   }
@@ -269,6 +265,7 @@ export class World {
   private afterStep(judge: () => void): void {
     const { node } = this;
     if (node.broken !== undefined) throw node.broken;
+    if (node.fatal !== undefined) throw new Violation('fatal', node.fatal.message);
     const { decided } = node;
     if (decided.length > 0) node.decided = [];
     for (const record of decided) {
@@ -298,7 +295,7 @@ export class World {
     this.settling = true;
     const { troubles, dice } = this;
     let delay = dice.pick([0, 0, 1, 1, 2, 5]);
-    if (dice.chance(troubles.stall)) delay = dice.pick([1_000, 30_000]);
+    if (dice.chance(troubles.stall)) delay = dice.pick([300, 1_000, 5_000]);
     const outcome = dice.chance(troubles.append)
       ? 'failed'
       : dice.chance(troubles.lostAnswer)
@@ -315,6 +312,7 @@ export class World {
     const { node } = this;
     if (outcome !== 'durable') this.transcript.add(this.now(), `the commit is ${outcome}`);
     const wasServing = node.loop.recovery.serving;
+    if (node.loop.commits.gathered === 0) this.model.expiredInGroup = 0;
     node.log.settle(outcome);
     if (outcome !== 'durable') {
       this.landed();
@@ -334,8 +332,29 @@ export class World {
   private afterCommit(): void {
     const now = this.now();
     this.advanceTo(this.store.last);
-    this.afterStep(() => this.model.flushed(now));
+    this.afterStep(() => {
+      this.model.flushed(now);
+      this.resume(now);
+    });
     this.advanceTo(this.store.last);
+  }
+
+  /** Reads that waited for a rebuild are decided when it is over. */
+  private resume(now: number): void {
+    const { mode } = this.node.loop.recovery;
+    if (mode === 'rebuilding' || this.deferred.length === 0) return;
+    const waiting = this.deferred;
+    this.deferred = [];
+    this.model.isServing = mode === 'serving';
+    for (const { ticket, request } of waiting) {
+      if (mode === 'ended') this.refuse(ticket, 'log_unavailable');
+      else this.model.take(ticket, request, now);
+    }
+  }
+
+  private refuse(ticket: number, reason: 'recovering' | 'log_unavailable'): void {
+    const refusal = { kind: 'refusal', outcome: 'UNAVAILABLE', reason, record: null } as const;
+    this.model.expected.set(ticket, { answer: refusal, mark: 0 });
   }
 
   /** Durable records, one by one, as the disk has them. */

@@ -19,7 +19,10 @@ import {
   whyEmpty,
 } from './decide.ts';
 import { counts, countsByState, listTasks, showTask } from './reads.ts';
-import { heldLease, isOver, type ModelTask } from './tasks.ts';
+import { heldLease, isOver, type ModelLease, type ModelTask, newestLease } from './tasks.ts';
+
+/** R7. */
+const EXPIRED_A_GROUP = 2_000;
 
 interface Parked {
   readonly ticket: number;
@@ -39,6 +42,8 @@ export class Model {
   readonly parked: Parked[] = [];
   readonly expected = new Map<number, Expected>();
   isServing = false;
+  /** Expiries since the group that gathers was begun; the rest of what is due goes with the next. */
+  expiredInGroup = 0;
   private readonly knobs: ModelKnobs;
   private actual: readonly LogRecord[] = [];
   private taken = 0;
@@ -59,7 +64,11 @@ export class Model {
   }
 
   take(ticket: number, request: Request, now: number): void {
-    if (this.isServing) this.expireDue(now);
+    if (this.isServing) {
+      this.expireDue(now);
+      const named = 'taskId' in request ? this.book.find(request.taskId) : undefined;
+      if (named !== undefined) this.expireIfOver(named, now);
+    }
     if (request.op === 'lease') {
       this.serve(now, (queue) => request.queues.includes(queue));
       this.takeLease(ticket, request, now);
@@ -146,30 +155,36 @@ export class Model {
   }
 
   private expireDue(now: number): void {
-    for (;;) {
+    while (this.expiredInGroup < EXPIRED_A_GROUP) {
       let first: ModelTask | undefined;
-      let expiry = Number.POSITIVE_INFINITY;
+      let soonest = Number.POSITIVE_INFINITY;
       for (const task of this.book.leased.values()) {
-        const lease = task.leases.at(-1);
-        if (lease === undefined || lease.expiry > now || lease.expiry > expiry) continue;
-        if (lease.expiry === expiry && lease.id > (heldLease(first as ModelTask)?.id ?? 0))
+        const { expiry, id } = newestLease(task) as ModelLease;
+        if (expiry > now || expiry > soonest) continue;
+        if (first !== undefined && expiry === soonest && id > (newestLease(first)?.id ?? 0))
           continue;
         first = task;
-        expiry = lease.expiry;
+        soonest = expiry;
       }
-      const lease = first && heldLease(first);
-      if (first === undefined || lease === undefined) return;
-      this.happen({
-        type: 'LeaseExpired',
-        seq: 0,
-        at: now,
-        prev: first.last,
-        taskId: first.id,
-        leaseId: lease.id,
-        extensions: lease.extensions,
-        lastExtension: lease.lastExtension,
-      });
+      if (first === undefined) return;
+      this.expiredInGroup += 1;
+      this.expireIfOver(first, now);
     }
+  }
+
+  private expireIfOver(task: ModelTask, now: number): void {
+    const lease = heldLease(task);
+    if (lease === undefined || now < lease.expiry) return;
+    this.happen({
+      type: 'LeaseExpired',
+      seq: 0,
+      at: now,
+      prev: task.last,
+      taskId: task.id,
+      leaseId: lease.id,
+      extensions: lease.extensions,
+      lastExtension: lease.lastExtension,
+    });
   }
 
   private takeLease(ticket: number, request: LeaseRequest, now: number): void {

@@ -1,0 +1,41 @@
+// Owns the planting of a fault: a copy of the compiled loop and simulator beside the real one, with
+// the fault's lines changed, loaded as modules of its own. The product's files are not touched.
+
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Fault } from './faults.ts';
+import type { Run } from './run.ts';
+import type { Settings } from './settings.ts';
+
+const DIST = fileURLToPath(new URL('../../', import.meta.url));
+const PARTS = ['src/core', 'src/log', 'src/protocol', 'src/client', 'test/simulator'];
+
+export interface Planted {
+  run(settings: Settings): Promise<Run>;
+  remove(): void;
+}
+
+export async function plant(fault: Fault, number: number): Promise<Planted> {
+  const root = `${DIST}planted/${process.pid}-${number}/`;
+  mkdirSync(root, { recursive: true });
+  const isCode = (path: string): boolean => !/\.(map|d\.ts)$|\.test\.js$/.test(path);
+  for (const part of PARTS) {
+    cpSync(DIST + part, root + part, { recursive: true, filter: isCode });
+  }
+  const isLoop = (path: string): boolean =>
+    path.endsWith('/src') || path.endsWith('/src/') || /\/src\/[^/]+\.js$/.test(path);
+  cpSync(`${DIST}src`, `${root}src`, { recursive: true, filter: isLoop });
+  for (const [file, from, to] of fault.changes) {
+    const path = `${root}src/${file}`;
+    const parts = readFileSync(path, 'utf8').split(from);
+    if (parts.length !== 2) {
+      throw new Error(`${fault.name}: ${file} has ${parts.length - 1} times: ${from}`);
+    }
+    writeFileSync(path, parts.join(to));
+  }
+  const module = (await import(`${root}test/simulator/run.js`)) as { run: Planted['run'] };
+  return {
+    run: module.run,
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
