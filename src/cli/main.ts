@@ -26,6 +26,8 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   verify: { summary: 'check every record of a data directory', load: () => import('./verify.ts') },
   state: { summary: 'show the state after any record', load: () => import('./state.ts') },
   backup: { summary: 'copy a data directory', load: () => import('./backup.ts') },
+  lab: { summary: 'a coordinator to play with, its log printed', load: () => import('./lab.ts') },
+  story: { summary: 'what can happen to a task, played', load: () => import('./story.ts') },
   transitions: {
     summary: 'show from which table the core decides',
     load: () => import('./transitions.ts'),

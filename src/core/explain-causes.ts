@@ -19,7 +19,13 @@ export function causeOf(
 ): Statement {
   const why = whyItEnded(before, starts, tell);
   const who = `${formatLeaseId(attempt.leaseId)}, worker ${workerText(attempt.workerId)}`;
-  const records = [before.leaseId, before.lastHeartbeat?.record, before.endRecord, attempt.leaseId];
+  const records = [
+    before.leaseId,
+    before.lastHeartbeat?.record,
+    before.ended === 'expired' ? downDuring(before, starts)?.seq : undefined,
+    before.endRecord,
+    attempt.leaseId,
+  ];
   return {
     topic: 'cause',
     text: `Attempt ${attempt.attempt} (${who}) began because ${why}${waited(attempt, tell)}`,
@@ -75,12 +81,22 @@ function silence(
       ? `no heartbeat came in the ${length} after its grant`
       : `its last heartbeat was at ${tell.at(lastHeartbeat.at)}, and none came in the ` +
         `${length} after it`;
-  const down = starts.find((start) => isDuring(start, lastSign.record, attempt.endRecord));
+  const down = downDuring(attempt, starts);
   if (down === undefined) return heard;
   return (
     `${heard}, and the coordinator started anew meanwhile (record ${down.seq}), so one ` +
     `may have been lost`
   );
+}
+
+/** A start after the last sign of life of an attempt that ran out below its window. */
+function downDuring(
+  attempt: ExplainedAttempt,
+  starts: readonly ExplainedStart[],
+): ExplainedStart | undefined {
+  if (attempt.reachedWindow) return undefined;
+  const lastSign = attempt.lastHeartbeat?.record ?? attempt.leaseId;
+  return starts.find((start) => isDuring(start, lastSign, attempt.endRecord));
 }
 
 const isDuring = (start: ExplainedStart, from: number, to: number | undefined): boolean =>

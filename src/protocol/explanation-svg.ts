@@ -109,16 +109,20 @@ function lane(attempt: ExplainedAttempt, y: number, given: Explanation, scale: S
       end + 4,
       y + BAR,
       attempt.ended === 'expired' ? 'ran out' : (attempt.ended ?? 'runs'),
-      endAnchor(end),
+      endAnchor(start, end),
     ),
     lateReport(attempt, end, y, scale),
     '</g>',
   ].join('');
 }
 
-/** Near the right edge the word would leave the picture: it is put inside the bar instead. */
-const endAnchor = (end: number): string =>
-  end > WIDTH - 90 ? ' text-anchor="end" dx="-10" fill="#ffffff"' : ' fill="#333333"';
+/** Inside a bar that is long enough, else beside it, and never outside the picture. */
+function endAnchor(start: number, end: number): string {
+  if (end - start > 90) return ' text-anchor="end" dx="-10" fill="#ffffff"';
+  return end > WIDTH - 90
+    ? ` text-anchor="end" dx="${round(start - end - 8)}" fill="#333333"`
+    : ' fill="#333333"';
+}
 
 /** Heartbeats that fall on one pixel are one tick. */
 function ticks(attempt: ExplainedAttempt, y: number, x: (at: number) => number): string {

@@ -1,0 +1,13 @@
+// Plays all stories and writes docs/TWICE.md. Needs `npm run build` before.
+import { writeFileSync } from 'node:fs';
+
+const { recordLine } = await import('../dist/src/cli/record-line.js');
+const { STORIES } = await import('../dist/src/learn/stories.js');
+const { transcribe, twicePage } = await import('../dist/src/learn/twice-page.js');
+
+const transcripts = [];
+for (const story of STORIES) {
+  process.stderr.write(`${story.name}\n`);
+  transcripts.push(await transcribe(story, recordLine));
+}
+writeFileSync(new URL('../docs/TWICE.md', import.meta.url), twicePage(transcripts));

@@ -1,0 +1,69 @@
+// Owns `lab`: a coordinator to play with, on a directory that goes when it ends, with leases short
+// enough to wait for and its log printed while it grows.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Command } from 'commander';
+import { ServerProcess } from '../demo/processes.ts';
+import { CliError, EXIT, type Io, say, wholeNumber } from './command.ts';
+import { recordLine } from './record-line.ts';
+
+interface Options {
+  readonly port: string;
+}
+
+const INTRODUCTION = (url: string, port: number): string => `
+A coordinator is at ${url}. Leases last 5 s, there is no backoff. Its log is below.
+In another terminal:
+
+  export LEASEHOLD_URL=${url}
+  echo hello | leasehold submit
+  leasehold lease --worker w1             # prints the lease, L3 for example
+  leasehold heartbeat L3                  # or wait, and lease as w2
+  leasehold complete L3
+  leasehold explain T2
+
+or with curl: curl -s localhost:${port}/v1/tasks -d '{"payload":"hello"}'. Ctrl-C ends it; nothing is kept.
+`;
+
+export function define(command: Command, io: Io): void {
+  command
+    .option('--port <port>', 'the port of HTTP', '5327')
+    .action((options: Options) => lab(wholeNumber('--port', options.port, 1, 65_535), io));
+}
+
+async function lab(port: number, io: Io): Promise<void> {
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-lab-'));
+  const args = ['--lease-duration-ms', '5000', '--backoff-ms', '0'];
+  const server = new ServerProcess({ dataDir: path.join(dir, 'data'), port, args });
+  const stop = (): void => server.kill('SIGTERM');
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    await server.ready().catch((error: Error) => {
+      throw new CliError(EXIT.failed, `leasehold: ${error.message}`);
+    });
+    say(io.stdout, INTRODUCTION(server.url, port));
+    await print(server, io);
+    await server.ended;
+  } finally {
+    await server.destroy();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** Prints records until the server is gone. */
+function print(server: ServerProcess, { stdout }: Io): Promise<void> {
+  return new Promise((resolve) => {
+    const url = `${server.url}/v1/log?follow=true`;
+    const request = http.get(url, { agent: false }, (response) => {
+      response.on('error', () => {}).on('close', () => resolve());
+      const lines = createInterface({ input: response });
+      lines.on('error', () => {});
+      lines.on('line', (line) => say(stdout, recordLine(JSON.parse(line))));
+    });
+    request.on('error', () => resolve());
+  });
+}

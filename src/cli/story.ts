@@ -1,0 +1,59 @@
+// Owns `story`: plays what can happen to a task against a real coordinator with real processes, and
+// stops before each turning point so that the learner can say what will happen.
+
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import type { Teller } from '../learn/play.ts';
+import { runStory } from '../learn/run-story.ts';
+import { STORIES, type Story } from '../learn/stories.ts';
+import { type Io, say, usage } from './command.ts';
+import { recordLine } from './record-line.ts';
+
+interface Options {
+  readonly yes?: true;
+  readonly all?: true;
+}
+
+export function define(command: Command, io: Io): void {
+  command
+    .argument('[name]', 'one of the stories; without it they are listed')
+    .option('--yes', 'run through, without waiting for an answer to the questions')
+    .option('--all', 'one after the other')
+    .action((name: string | undefined, options: Options) => tell(name, options, io));
+}
+
+async function tell(name: string | undefined, options: Options, io: Io): Promise<void> {
+  const chosen = options.all === true ? STORIES : choose(name);
+  if (chosen.length === 0) return list(io);
+  const wait = options.yes !== true && io.stdin.isTTY === true;
+  for (const story of chosen) {
+    await runStory(story, tellerOn(io, wait));
+    say(io.stdout, '');
+  }
+}
+
+function choose(name: string | undefined): readonly Story[] {
+  if (name === undefined) return [];
+  const story = STORIES.find((one) => one.name === name);
+  if (story !== undefined) return [story];
+  throw usage(`there is no story ${JSON.stringify(name)}; \`leasehold story\` lists them`);
+}
+
+function list({ stdout }: Io): void {
+  const width = Math.max(...STORIES.map(({ name }) => name.length));
+  for (const { name, title } of STORIES) say(stdout, `${name.padEnd(width)}  ${title}`);
+}
+
+function tellerOn({ stdin, stdout }: Io, wait: boolean): Teller {
+  return {
+    line: (text) => say(stdout, text),
+    record: recordLine,
+    async guess(question) {
+      say(stdout, `\n  ? ${question}`);
+      if (!wait) return say(stdout, '');
+      const reader = createInterface({ input: stdin, output: stdout });
+      await reader.question('    (think, then press Enter) ');
+      reader.close();
+    },
+  };
+}

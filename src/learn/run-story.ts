@@ -1,0 +1,18 @@
+// Owns the run of one story from its first line to its clean-up.
+
+import { LEASE_MS, Play, type Played, type Teller } from './play.ts';
+import { Stage } from './stage.ts';
+import type { Story } from './stories.ts';
+
+export async function runStory(story: Story, teller: Teller): Promise<Played> {
+  const knobs = ['--lease-duration-ms', String(LEASE_MS), '--backoff-ms', '0'];
+  const stage = await Stage.open([...knobs, ...(story.knobs ?? [])]);
+  try {
+    teller.line(`${story.title} (${story.name})`);
+    teller.line('');
+    const play = new Play(stage, teller);
+    return await play.end(await story.play(play));
+  } finally {
+    await stage.close();
+  }
+}

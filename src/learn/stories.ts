@@ -1,0 +1,22 @@
+// Owns the list of stories: what each is about and how it is played. Each stops before its turning
+// point and asks what will happen.
+
+import type { Play } from './play.ts';
+import { reportStories } from './stories-of-reports.ts';
+import { coordinatorStories } from './stories-of-the-coordinator.ts';
+import { workerStories } from './stories-of-workers.ts';
+
+export interface Story {
+  readonly name: string;
+  readonly title: string;
+  /** Knobs besides the lease duration. */
+  readonly knobs?: readonly string[];
+  /** @returns the tasks that are explained at the end. */
+  play(play: Play): Promise<readonly string[]>;
+}
+
+export const STORIES: readonly Story[] = [
+  ...workerStories,
+  ...coordinatorStories,
+  ...reportStories,
+];
