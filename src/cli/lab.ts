@@ -26,7 +26,11 @@ In another terminal:
   leasehold complete L3
   leasehold explain T2
 
-or with curl: curl -s localhost:${port}/v1/tasks -d '{"payload":"hello"}'. Ctrl-C ends it; nothing is kept.
+or with curl:
+
+  curl -s localhost:${port}/v1/tasks -d '{"payload":"hello"}'
+
+Ctrl-C ends it; nothing is kept.
 `;
 
 export function define(command: Command, io: Io): void {

@@ -7,6 +7,8 @@ import { type Fields, Stage } from './stage.ts';
 
 /** Leases of the stories; long enough to read along, short enough to wait for. */
 export const LEASE_MS = 1_500;
+/** Beyond the end of a lease: a story must not turn on the last millisecond. */
+const MARGIN_MS = 200;
 
 export interface Teller {
   /** One line, or an empty one. */
@@ -29,7 +31,7 @@ export class Play {
   readonly #stage: Stage;
   readonly #teller: Teller;
   /** Of the newest lease of each worker. */
-  readonly #leases = new Map<string, { taskId: string; leaseId: string; expiry: number }>();
+  readonly #leases = new Map<string, { taskId: string; leaseId: string; until: number }>();
 
   constructor(stage: Stage, teller: Teller) {
     this.#stage = stage;
@@ -66,11 +68,11 @@ export class Play {
       this.#answer(worker, 'lease', status === 0 ? 'the answer is lost' : `empty, ${String(why)}`);
       return false;
     }
-    const { task_id: taskId, lease_id: leaseId, attempt, lease_expiry: expiry } = lease;
+    const { task_id: taskId, lease_id: leaseId, attempt, lease_ms: leaseMs } = lease;
     this.#leases.set(worker, {
       taskId: String(taskId),
       leaseId: String(leaseId),
-      expiry: Number(expiry),
+      until: performance.now() + Number(leaseMs),
     });
     this.#answer(worker, 'lease', `${taskId} under ${leaseId}, attempt ${attempt}`);
     return true;
@@ -79,6 +81,10 @@ export class Play {
   async heartbeat(worker: string): Promise<void> {
     const { leaseId, body } = this.#held(worker);
     const heard = await this.#post(worker, `/v1/leases/${leaseId}/heartbeat`, body);
+    const lease = this.#leases.get(worker);
+    if (lease !== undefined && heard.status === 200) {
+      lease.until = performance.now() + Number(heard.body['lease_ms']);
+    }
     this.#answer(worker, `heartbeat ${leaseId}`, words(heard));
   }
 
@@ -118,11 +124,11 @@ export class Play {
     this.#teller.line('  the coordinator is started on the same log');
   }
 
-  /** Waits until the newest lease of a worker, as it was granted, has run out for sure. */
+  /** Waits until the newest lease of a worker has run out for sure, by what it was told last. */
   async outlast(worker: string): Promise<void> {
-    const { leaseId, expiry } = this.#held(worker);
+    const { leaseId, until } = this.#held(worker);
     this.#teller.line(`  … time passes, until ${leaseId} has run out`);
-    await pause(Math.max(0, expiry - Date.now()) + 250);
+    await pause(Math.max(0, until - performance.now()) + MARGIN_MS);
   }
 
   async wait(ms: number): Promise<void> {
@@ -161,10 +167,10 @@ export class Play {
     this.#teller.line(`  ${worker}: ${asked} → ${answer}`);
   }
 
-  #held(worker: string): { leaseId: string; expiry: number; body: Fields } {
+  #held(worker: string): { leaseId: string; until: number; body: Fields } {
     const lease = this.#leases.get(worker);
     if (lease === undefined) throw new Error(`the story gives ${worker} no lease`);
-    return { leaseId: lease.leaseId, expiry: lease.expiry, body: { task_id: lease.taskId } };
+    return { leaseId: lease.leaseId, until: lease.until, body: { task_id: lease.taskId } };
   }
 }
 

@@ -24,7 +24,7 @@ function follow(stage: Stage, from: number, lines: number): Promise<number[]> {
           if (seen.length === lines) request.destroy();
         });
         input.on('error', () => {});
-      response.on('close', () => resolve(seen));
+        response.on('close', () => resolve(seen));
       },
     );
     request.on('error', () => resolve(seen));

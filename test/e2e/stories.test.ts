@@ -1,5 +1,5 @@
-// Plays every story with real processes, and holds it to what it is about (records and answers), and
-// the page docs/TWICE.md to what is told.
+// Plays every story with real processes, and holds it to what it is about (records and answers),
+// and the page docs/TWICE.md to what is told.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -20,7 +20,7 @@ const LABELS: Readonly<Record<string, readonly string[]>> = {
 /** @returns what is wrong with an expression's names. */
 function faults(expression: string): string[] {
   const found: string[] = [];
-  const used = new Set<string>(['le', 'job']);
+  const used = new Set<string>(['le']);
   for (const [, name = ''] of expression.matchAll(/\b(leasehold_[a-z0-9_]+)/g)) {
     const base = name.replace(/_(bucket|sum|count)$/, '');
     const family = (FAMILIES as Record<string, Family>)[base];
