@@ -8,7 +8,8 @@ import { LogError } from './log.ts';
 import type { Segment } from './segment-chain.ts';
 import { createWhole, prepareDirectory, segmentPath } from './segment-files.ts';
 import { encodeMark, HEADER_KEY } from './segment-marks.ts';
-import { type Entry, Segments } from './segments.ts';
+import type { Entry } from './segment-scan.ts';
+import { Segments } from './segments.ts';
 
 export interface Copied {
   readonly records: number;
@@ -29,7 +30,7 @@ export async function copyLog(
   until?: number,
   onProgress: (records: number, of: number) => void = () => {},
 ): Promise<Copied> {
-  const source = new Segments(path.join(sourceDir, 'log'));
+  const source = new Segments(path.join(sourceDir, 'log'), until);
   try {
     const newest = source.lastNumber;
     const wanted = Math.min(until ?? newest, newest);

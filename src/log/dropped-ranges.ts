@@ -27,6 +27,12 @@ export class DroppedRanges implements DroppedSet {
     return range !== undefined && range[0] <= seq ? range[1] : 0;
   }
 
+  /** @returns the number itself, or the first after it that is not dropped. */
+  present(seq: number): number {
+    const end = this.endOfRange(seq);
+    return end === 0 ? seq : end + 1;
+  }
+
   /** Adds from..to; ranges that touch or overlap become one. */
   add(from: number, to: number): void {
     const at = this.firstEndingAtOrAfter(from - 1);

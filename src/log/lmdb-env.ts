@@ -7,11 +7,10 @@
 import { open, type RootDatabase } from 'lmdb';
 import type { LogRecord } from '../core/records.ts';
 import { decodeRecord } from './codec.ts';
-import { checkEnvironment } from './lmdb-check.ts';
 import { ensureLockFile, writeEmptyEnvironment } from './lmdb-files.ts';
 import { LogError } from './log.ts';
 import { readKey, writeKey } from './page.ts';
-import type { Entry } from './segments.ts';
+import type { Entry } from './segment-scan.ts';
 
 export type Written = 'written' | 'refused' | 'failed' | 'stalled';
 type Database = RootDatabase<Uint8Array, number>;
@@ -28,10 +27,12 @@ export class Environment {
   private writing: Promise<unknown> = Promise.resolve();
   private settled = true;
 
-  /** @throws LogError LOG_IO when the files cannot be mapped safely. */
+  /**
+   * The data file must have been looked at (page-check.ts): LMDB believes every page number and
+   * offset that it finds, and one beyond the file ends the process instead of the attempt.
+   */
   constructor(directory: string) {
     this.directory = directory;
-    checkEnvironment(directory);
     ensureLockFile(directory);
     this.db = openDatabase(directory);
   }

@@ -16,7 +16,7 @@ export const META_VERSION = 2;
 /** Where a meta page's fields begin: after the header that every page has. */
 export const PAGE_HEADER_BYTES = 24;
 const META_PAGE_FLAG = 8;
-const INTEGER_KEYS_FLAG = 8;
+export const INTEGER_KEYS_FLAG = 8;
 /** The offsets of the meta's fields from the beginning of its page. */
 export const META = {
   magic: 24,
@@ -26,7 +26,9 @@ export const META = {
   freeFlags: 52,
   freeDepth: 54,
   freeRoot: 88,
+  mainFlags: 100,
   mainDepth: 102,
+  mainEntries: 128,
   mainRoot: 136,
   lastPage: 144,
   transaction: 152,

@@ -12,7 +12,8 @@ import type { AppendResult } from './log.ts';
 import type { Segment } from './segment-chain.ts';
 import { createWhole, fileBytes, segmentPath } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Seal, Tally } from './segment-marks.ts';
-import type { Entry, Segments } from './segments.ts';
+import type { Entry } from './segment-scan.ts';
+import type { Segments } from './segments.ts';
 
 /** How full a segment is when its successor is made. */
 const AHEAD = 0.75;

@@ -79,9 +79,11 @@ export class LogCorrupt extends Error {
   override readonly name = 'LogCorrupt';
   readonly code = 'LOG_CORRUPT';
   readonly seq: number;
+  readonly why: string;
   constructor(seq: number, why: string) {
     super(`record ${seq}: ${why}`);
     this.seq = seq;
+    this.why = why;
   }
 }
 

@@ -6,44 +6,28 @@
 // freed ones again; as every page names the transaction that wrote it, a reader notices.
 
 import fs from 'node:fs';
-import { META, META_MAGIC, META_VERSION, PAGE_HEADER_BYTES, readWord } from './lmdb-files.ts';
+import { PAGE_BYTES, PAGE_HEADER_BYTES } from './lmdb-files.ts';
 import { assertPage, OVERFLOW, Page, PageDamaged, readExactly } from './page.ts';
-
-interface Tree {
-  readonly root: number;
-  readonly depth: number;
-}
-
-interface Meta {
-  readonly pageBytes: number;
-  readonly free: Tree;
-  readonly main: Tree;
-  readonly lastPage: number;
-  readonly transaction: number;
-}
+import { type Meta, NO_PAGE, readNewestMeta } from './page-meta.ts';
 
 /** Where an entry's bytes are: valid until the call returns. @returns false to stop. */
 export type Visit = (key: number, bytes: Buffer, start: number, end: number) => boolean;
 
-const NO_PAGE = -1;
 const DEPTH_MAX = 32;
-const PAGE_BYTES_MIN = 512;
-const PAGE_BYTES_MAX = 32_768;
 
 export class PageFile {
   private readonly fd: number;
-  private meta: Meta;
+  /** Of what is seen; `refresh` replaces it. */
+  meta: Meta;
   /** One page for each level of a tree: a parent is read on after its children. */
   private readonly levels: Page[] = [];
   private large = Buffer.alloc(0);
-  /** How many pages the file has, where that matters: LMDB reads them through memory. */
-  private filePages = Number.POSITIVE_INFINITY;
 
   /** @throws PageDamaged, and the error of the system when the file cannot be opened. */
   constructor(file: string) {
     this.fd = fs.openSync(file, 'r');
     try {
-      this.meta = newestMeta(this.fd);
+      this.meta = readNewestMeta(this.fd);
     } catch (error) {
       fs.closeSync(this.fd);
       throw error;
@@ -53,7 +37,7 @@ export class PageFile {
   /** Sees what was committed meanwhile. @returns whether anything was. */
   refresh(): boolean {
     const before = this.meta.transaction;
-    this.meta = newestMeta(this.fd);
+    this.meta = readNewestMeta(this.fd);
     return this.meta.transaction !== before;
   }
 
@@ -64,6 +48,11 @@ export class PageFile {
 
   close(): void {
     fs.closeSync(this.fd);
+  }
+
+  /** Whole pages in the file. */
+  get pages(): number {
+    return Math.floor(fs.fstatSync(this.fd).size / PAGE_BYTES);
   }
 
   /** Visits the entries from..to (inclusive) in ascending order of their keys. */
@@ -82,36 +71,6 @@ export class PageFile {
       const at = page.nodeAt(page.count - 1);
       if (depth === 1) return page.key(at);
       number = page.child(at);
-    }
-  }
-
-  /** Looks at every page that either tree can reach, and that no page is in use and free too. */
-  check(): void {
-    const { pageBytes, free, main, lastPage } = this.meta;
-    this.filePages = Math.floor(fs.fstatSync(this.fd).size / pageBytes);
-    const used = new Uint8Array(lastPage + 1);
-    const lists: Buffer[] = [];
-    if (main.root !== NO_PAGE) this.checkPage(main.root, main.depth, used);
-    if (free.root !== NO_PAGE) this.checkPage(free.root, free.depth, used, lists);
-    for (const list of lists) assertFree(used, list);
-  }
-
-  /** @param lists gets a copy of each value, where the values matter. */
-  private checkPage(number: number, depth: number, used: Uint8Array, lists?: Buffer[]): void {
-    const page = this.page(number, depth);
-    take(used, number, 1);
-    for (let i = 0; i < page.count; i++) {
-      const at = page.nodeAt(i);
-      if (depth > 1) {
-        this.checkPage(page.child(at), depth - 1, used, lists);
-        continue;
-      }
-      const size = lists === undefined ? 0 : page.size(at);
-      const large = page.isLarge(at);
-      const bytes = large ? this.readLarge(page, at, size) : page.bytes;
-      const start = large ? PAGE_HEADER_BYTES : page.dataAt(at);
-      if (large) take(used, ...page.reference(at));
-      lists?.push(Buffer.from(bytes.subarray(start, start + size)));
     }
   }
 
@@ -135,24 +94,25 @@ export class PageFile {
     return true;
   }
 
-  private page(number: number, depth: number): Page {
+  /** One page of a tree, valid until another of the same depth is asked for. */
+  page(number: number, depth: number): Page {
     if (depth < 1 || depth > DEPTH_MAX) throw new PageDamaged('a tree is too deep');
     this.assertInside(number, 1);
-    const page = (this.levels[depth] ??= new Page(this.meta.pageBytes));
+    const page = (this.levels[depth] ??= new Page(PAGE_BYTES));
     page.read(this.fd, number, depth, this.meta.transaction);
     return page;
   }
 
   /** Reads the header of a large value's pages and `size` bytes after it. */
-  private readLarge(page: Page, at: number, size: number): Buffer {
+  readLarge(page: Page, at: number, size: number): Buffer {
     const [number, count] = page.reference(at);
     const needed = PAGE_HEADER_BYTES + page.size(at);
-    const { pageBytes, transaction } = this.meta;
-    if (count < 1 || needed > count * pageBytes) throw page.damaged();
+    const { transaction } = this.meta;
+    if (count < 1 || needed > count * PAGE_BYTES) throw page.damaged();
     this.assertInside(number, count);
     const wanted = PAGE_HEADER_BYTES + size;
     if (this.large.length < wanted) this.large = Buffer.allocUnsafeSlow(wanted * 2);
-    readExactly(this.fd, this.large, wanted, number * pageBytes);
+    readExactly(this.fd, this.large, wanted, number * PAGE_BYTES);
     assertPage(this.large, number, OVERFLOW, transaction);
     return this.large;
   }
@@ -160,33 +120,6 @@ export class PageFile {
   private assertInside(number: number, count: number): void {
     if (number < 2 || number + count - 1 > this.meta.lastPage) {
       throw new PageDamaged(`there is no page ${number}`);
-    }
-    if (number + count > this.filePages) {
-      throw new PageDamaged(`it is cut off: it has ${this.filePages} pages, not page ${number}`);
-    }
-  }
-}
-
-function take(used: Uint8Array, number: number, count: number): void {
-  for (let n = number; n < number + count; n++) {
-    if (used[n] === 1) throw new PageDamaged(`page ${n} is in use twice`);
-    used[n] = 1;
-  }
-}
-
-/** The list of freed pages as LMDB stores it: their count, then numbers; -n before one: n pages. */
-function assertFree(used: Uint8Array, list: Buffer): void {
-  const words = list.length < 8 ? 0 : readWord(list, 0);
-  if (list.length < 8 * (words + 1)) throw new PageDamaged('its list of free pages is damaged');
-  for (let i = 1; i <= words; i++) {
-    const word = Number(list.readBigInt64LE(8 * i));
-    if (word === 0) continue;
-    if (word < 0) i += 1;
-    const first = word < 0 && i <= words ? Number(list.readBigInt64LE(8 * i)) : word;
-    const last = word < 0 ? first - word - 1 : first;
-    if (first < 2 || last >= used.length) throw new PageDamaged(`there is no page ${last} to free`);
-    if (used.subarray(first, last + 1).includes(1)) {
-      throw new PageDamaged(`page ${first} is both in use and free`);
     }
   }
 }
@@ -202,31 +135,4 @@ function firstIndex(page: Page, depth: number, from: number): number {
     else high = middle;
   }
   return depth > 1 ? low - 1 : low;
-}
-
-function newestMeta(fd: number): Meta {
-  const first = readMeta(fd, 0, 'first');
-  const second = readMeta(fd, first.pageBytes, 'second');
-  if (second.pageBytes !== first.pageBytes) throw new PageDamaged('its meta pages disagree');
-  return second.transaction > first.transaction ? second : first;
-}
-
-function readMeta(fd: number, pageAt: number, which: string): Meta {
-  const bytes = Buffer.alloc(META.end);
-  readExactly(fd, bytes, bytes.length, pageAt);
-  const pageBytes = bytes.readUInt32LE(META.pageBytes);
-  const sound =
-    bytes.readUInt32LE(META.magic) === META_MAGIC &&
-    (bytes.readUInt32LE(META.version) & 0xffff) === META_VERSION &&
-    (pageBytes & (pageBytes - 1)) === 0 &&
-    pageBytes >= PAGE_BYTES_MIN &&
-    pageBytes <= PAGE_BYTES_MAX;
-  if (!sound) throw new PageDamaged(`its ${which} meta page is damaged`);
-  return {
-    pageBytes,
-    free: { root: readWord(bytes, META.freeRoot), depth: bytes.readUInt16LE(META.freeDepth) },
-    main: { root: readWord(bytes, META.mainRoot), depth: bytes.readUInt16LE(META.mainDepth) },
-    lastPage: readWord(bytes, META.lastPage),
-    transaction: readWord(bytes, META.transaction),
-  };
 }

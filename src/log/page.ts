@@ -12,7 +12,6 @@ export class PageDamaged extends Error {
 export const OVERFLOW = 4;
 const BRANCH = 1;
 const LEAF = 2;
-const KINDS = 7;
 const BIG_DATA = 1;
 const KEY_BYTES = 8;
 const NODE_HEADER_BYTES = 8;
@@ -44,6 +43,11 @@ export class Page {
     this.upper = PAGE_HEADER_BYTES + u16(bytes, 22);
     if (lower > this.upper || this.upper > bytes.length) throw this.damaged();
     this.count = (lower - PAGE_HEADER_BYTES) >> 1;
+  }
+
+  /** Which transaction wrote it. */
+  get transaction(): number {
+    return readWord(this.bytes, 8);
   }
 
   /** Where the node begins. Its key and its value, or the reference to it, lie within the page. */
@@ -96,13 +100,8 @@ export class Page {
 }
 
 /** Whether these are a page's own bytes, of this kind, from a transaction not after the given one. */
-export function assertPage(
-  bytes: Uint8Array & Buffer,
-  number: number,
-  kind: number,
-  transaction: number,
-): void {
-  if (readWord(bytes, 0) !== number || (u16(bytes, FLAGS_AT) & KINDS) !== kind) {
+export function assertPage(bytes: Buffer, number: number, kind: number, transaction: number): void {
+  if (readWord(bytes, 0) !== number || u16(bytes, FLAGS_AT) !== kind) {
     throw new PageDamaged(`page ${number} is damaged`);
   }
   if (readWord(bytes, 8) > transaction) {

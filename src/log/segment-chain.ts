@@ -29,19 +29,34 @@ export interface Chain {
 
 /**
  * @param load reads what a segment says of itself, given the number with which it begins.
+ * @param until what comes after this number need not be whole.
  * @throws LogCorrupt when the chain is broken.
  */
 export function loadChain(
   names: readonly SegmentName[],
   load: (name: SegmentName, first: number) => Segment,
+  until: number,
 ): Chain {
   const segments: Segment[] = [];
+  try {
+    return { segments, successor: link(names, load, segments) };
+  } catch (error) {
+    if (error instanceof LogCorrupt && error.seq > until) return { segments, successor: undefined };
+    throw error;
+  }
+}
+
+function link(
+  names: readonly SegmentName[],
+  load: (name: SegmentName, first: number) => Segment,
+  segments: Segment[],
+): Segment | undefined {
   for (const [i, name] of names.entries()) {
     const before = segments.at(-1);
     const first = (before?.last ?? 0) + 1;
     const segment = load(name, first);
     if (before !== undefined && before.seal === undefined) {
-      if (i === names.length - 1 && segment.last < first) return { segments, successor: segment };
+      if (i === names.length - 1 && segment.last < first) return segment;
       throw new LogCorrupt(first, `segment ${before.ordinal} goes on without a seal`);
     }
     if (before?.seal !== undefined && before.seal.successor !== name.ordinal) {
@@ -51,7 +66,7 @@ export function loadChain(
   }
   const end = segments.at(-1);
   if (end?.seal !== undefined) throw missing(end.seal, end);
-  return { segments, successor: undefined };
+  return undefined;
 }
 
 /** Reads header and end of a segment. */

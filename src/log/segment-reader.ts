@@ -30,11 +30,11 @@ export class SegmentReader {
   }
 
   /** Sees what was committed to a segment meanwhile. @returns whether anything was. */
-  refresh(segment: SegmentName): boolean {
+  refresh(segment: SegmentName, at: () => number): boolean {
     try {
       return this.file(segment).refresh();
     } catch (error) {
-      throw inWords(error, segment, 0);
+      throw inWords(error, segment, at());
     }
   }
 

@@ -11,7 +11,8 @@ import { LogCorrupt, LogError } from './log.ts';
 import type { Segment } from './segment-chain.ts';
 import { createWhole, segmentPath } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment-marks.ts';
-import type { Entry, Segments } from './segments.ts';
+import type { Entry } from './segment-scan.ts';
+import type { Segments } from './segments.ts';
 
 /** The event loop gets a turn after so many records. */
 const TURN_RECORDS = 1_000;

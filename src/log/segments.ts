@@ -2,19 +2,15 @@
 // log ends, and that each segment is whole. It writes nothing; log and reader stand on it.
 
 import type { LogRecord } from '../core/records.ts';
-import { checksumOf, decodeRecord } from './codec.ts';
 import { DroppedRanges } from './dropped-ranges.ts';
 import { LogCorrupt } from './log.ts';
+import { checkPages } from './page-check.ts';
+import type { PageFile } from './page-file.ts';
 import { loadChain, loadSegment, type Segment } from './segment-chain.ts';
-import { fileBytes, listSegments } from './segment-files.ts';
+import { fileBytes, listSegments, type SegmentName } from './segment-files.ts';
 import { Tally } from './segment-marks.ts';
 import { SegmentReader } from './segment-reader.ts';
-
-/** An entry as it is stored. */
-export type Entry = readonly [key: number, bytes: Uint8Array];
-
-const BATCH_RECORDS = 1_024;
-const BATCH_BYTES = 4 * 1024 * 1024;
+import { copyEntries, type Entry, scanRecords } from './segment-scan.ts';
 
 export class Segments {
   readonly logDir: string;
@@ -23,11 +19,16 @@ export class Segments {
   /** Made ahead of need and still empty: the log goes on in it after the next seal. */
   successor: Segment | undefined;
   private readonly files = new SegmentReader();
+  private readonly until: number;
   private loaded = '';
 
-  /** @throws LogCorrupt, LogError when the chain cannot be read or is broken. */
-  constructor(logDir: string) {
+  /**
+   * @param until what comes after this number need not be whole; for those who want no more of it.
+   * @throws LogCorrupt, LogError when the chain cannot be read or is broken.
+   */
+  constructor(logDir: string, until = Number.POSITIVE_INFINITY) {
     this.logDir = logDir;
+    this.until = until;
     this.load();
   }
 
@@ -36,16 +37,12 @@ export class Segments {
     const names = listSegments(this.logDir);
     const known = new Map(this.list.map((segment) => [segment.path, segment]));
     this.files.keepOnly(names);
-    const chain = loadChain(names, (name, first) => {
+    const loadOne = (name: SegmentName, first: number): Segment => {
       const segment = known.get(name.path);
       if (segment?.seal !== undefined && segment.first === first) return segment;
-      this.files.refresh(name);
-      return this.files.read(
-        name,
-        () => first,
-        (file) => loadSegment(name, first, file),
-      );
-    });
+      return this.loadSegment(name, first, segment === undefined);
+    };
+    const chain = loadChain(names, loadOne, this.until);
     this.list = chain.segments;
     this.successor = chain.successor;
     this.loaded = signature(names);
@@ -63,15 +60,15 @@ export class Segments {
   /** Sees what a writer did meanwhile. @returns whether it did anything. */
   follow(): boolean {
     const { live } = this;
+    const sameFiles = signature(listSegments(this.logDir)) === this.loaded;
     // Reading refreshes too, so what counts is what the file holds against what is known of it.
-    this.files.refresh(live);
-    const last = this.files.read(
-      live,
-      () => live.last,
-      (file) => file.lastKey(),
-    );
-    if (last <= live.last && signature(listSegments(this.logDir)) === this.loaded) return false;
-    this.load();
+    const now = sameFiles ? this.loadSegment(live, live.first, false) : undefined;
+    if (now === undefined || now.seal !== undefined || now.dropped.length !== live.dropped.length) {
+      this.load();
+      return true;
+    }
+    if (now.last === live.last) return false;
+    live.last = now.last;
     return true;
   }
 
@@ -109,12 +106,12 @@ export class Segments {
   /** Reads ahead in batches: nothing stays open while the caller does something else. */
   *read(from: number, to = this.lastNumber): Generator<LogRecord> {
     const end = Math.min(to, this.lastNumber);
-    let next = this.present(Math.max(1, from));
+    let next = this.dropped.present(Math.max(1, from));
     let verifying: { path: string; tally: Tally } | undefined;
-    for (; next <= end; next = this.present(next)) {
+    for (; next <= end; next = this.dropped.present(next)) {
       const segment = this.holding(next);
       const { path } = segment;
-      if (next === this.present(segment.first)) verifying = { path, tally: new Tally() };
+      if (next === this.dropped.present(segment.first)) verifying = { path, tally: new Tally() };
       else if (verifying?.path !== path) verifying = undefined;
       const records: LogRecord[] = [];
       next = this.scan(segment, next, Math.min(end, segment.last), (record, sum) => {
@@ -127,20 +124,14 @@ export class Segments {
   }
 
   /** The entries of a segment as they are stored, marks too; a copy of each. */
-  *entries(segment: Segment, from: number, to: number): Generator<Entry> {
-    for (let next = from; ; ) {
-      const batch = this.copyBatch(segment, next, to);
-      const last = batch.at(-1);
-      if (last === undefined) return;
-      yield* batch;
-      next = last[0] + 1;
-    }
+  entries(segment: Segment, from: number, to: number): Generator<Entry> {
+    return copyEntries(this.files, segment, from, to);
   }
 
   /** Counts a segment's records and folds their checksums, reading all of it. */
   tally(segment: Segment): Tally {
     const tally = new Tally();
-    for (let next = this.present(segment.first); next <= segment.last; ) {
+    for (let next = this.dropped.present(segment.first); next <= segment.last; ) {
       next = this.scan(segment, next, segment.last, (_, sum) => tally.add(sum));
     }
     return tally;
@@ -148,6 +139,42 @@ export class Segments {
 
   close(): void {
     this.files.closeAll();
+  }
+
+  private loadSegment(name: SegmentName, first: number, isNew: boolean): Segment {
+    try {
+      this.files.refresh(name, () => first);
+      return this.files.read(
+        name,
+        () => first,
+        (file) => {
+          const segment = loadSegment(name, first, file);
+          // A sealed one is verified against its seal whenever it is read as a whole.
+          if (isNew && segment.seal === undefined) checkUnlessWritten(file);
+          return segment;
+        },
+      );
+    } catch (error) {
+      if (!(error instanceof LogCorrupt)) throw error;
+      const sound = this.soundUpTo(name, first);
+      if (sound >= this.until) return { ...name, first, last: sound, seal: undefined, dropped: [] };
+      throw new LogCorrupt(sound + 1, error.why);
+    }
+  }
+
+  /** How far the records of a damaged segment can be read in a row. */
+  private soundUpTo(name: SegmentName, first: number): number {
+    const segment = { ...name, first, last: first, seal: undefined, dropped: [] };
+    let sound = first - 1;
+    try {
+      for (let next = first; ; ) {
+        next = this.scan(segment, next, Number.MAX_SAFE_INTEGER, ({ seq }) => {
+          sound = seq;
+        });
+      }
+    } catch {
+      return sound;
+    }
   }
 
   private gatherDropped(): void {
@@ -168,62 +195,23 @@ export class Segments {
     return this.list[low] as Segment;
   }
 
-  /** The number itself, or the first after it that is not dropped. */
-  private present(seq: number): number {
-    const end = this.dropped.endOfRange(seq);
-    return end === 0 ? seq : end + 1;
-  }
-
-  private copyBatch(segment: Segment, from: number, to: number): Entry[] {
-    const batch: Entry[] = [];
-    let next = from;
-    let size = 0;
-    this.files.read(
-      segment,
-      () => next,
-      (file) => {
-        file.scan(next, to, (key, bytes, start, end) => {
-          batch.push([key, Uint8Array.prototype.slice.call(bytes, start, end)]);
-          next = key + 1;
-          size += end - start;
-          return batch.length < BATCH_RECORDS && size < BATCH_BYTES;
-        });
-      },
-    );
-    return batch;
-  }
-
-  /** Visits up to a batch of the records from..to. @returns the number to go on with. */
   private scan(
     segment: Segment,
     from: number,
     to: number,
     visit: (record: LogRecord, sum: number) => void,
   ): number {
-    let next = from;
-    let records = 0;
-    let size = 0;
-    const full = (): boolean => records >= BATCH_RECORDS || size >= BATCH_BYTES;
-    if (segment.seal === undefined) this.files.refresh(segment);
-    this.files.read(
-      segment,
-      () => next,
-      (file) => {
-        file.scan(next, to, (key, bytes, start, end) => {
-          if (key !== next) {
-            if (this.dropped.has(key)) return true; // What stands there marks numbers as skipped.
-            throw missing(next);
-          }
-          visit(decodeRecord(key, bytes, start, end), checksumOf(bytes, start));
-          next = this.present(key + 1);
-          records += 1;
-          size += end - start;
-          return !full();
-        });
-        if (!full() && next <= to) throw missing(next);
-      },
-    );
-    return next;
+    if (segment.seal === undefined) this.files.refresh(segment, () => from);
+    return scanRecords(this.files, this.dropped, segment, [from, to], visit);
+  }
+}
+
+/** Whoever writes to a file has looked at it, and goes on faster than we can look. */
+function checkUnlessWritten(file: PageFile): void {
+  try {
+    checkPages(file);
+  } catch (error) {
+    if (!file.refresh()) throw error;
   }
 }
 
@@ -232,6 +220,5 @@ function assertSealed({ seal, ordinal, last }: Segment, tally: Tally): void {
   throw new LogCorrupt(last, `segment ${ordinal} up to here is not what its seal says`);
 }
 
-const missing = (seq: number): LogCorrupt => new LogCorrupt(seq, 'it is missing');
 const signature = (names: readonly { path: string }[]): string =>
   names.map(({ path }) => path).join();

@@ -19,7 +19,7 @@ export class OtherProcess {
   /** The next line that it says; undefined when it has ended. */
   async line(): Promise<string | undefined> {
     const { value, done } = await this.lines.next();
-    return done === true ? undefined : (value as string);
+    return done === true ? undefined : value;
   }
 
   signal(signal: NodeJS.Signals): void {
