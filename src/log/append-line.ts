@@ -1,5 +1,5 @@
-// Owns the order and the ends of a writer, the same for every store: one commit at a time, nothing
-// after a failure until the log was opened again, nothing at all after a refusal. It writes nothing.
+// Owns the order and the ends of a writer, the same for every store: one commit at a time, none
+// after a failure until the log was opened again, none at all after a refusal. It writes nothing.
 
 import { invariant } from '../core/assert.ts';
 import type { LogRecord } from '../core/records.ts';

@@ -15,8 +15,9 @@ import type { Entry } from './segment-scan.ts';
 export type Written = 'written' | 'refused' | 'failed' | 'stalled';
 type Database = RootDatabase<Uint8Array, number>;
 
-// Refused by LMDB itself unless the key is the greatest. Never add noOverwrite: inside a conditional
-// block lmdb takes that flag for a new condition, and a refused group's later records pass.
+// Refused by LMDB itself unless the key is the greatest. Never add noOverwrite: inside a
+// conditional block lmdb takes that flag for a new condition, and the later records of a refused
+// group pass.
 const APPEND = { append: true } as const;
 const MAP_BYTES = 256 * 1024 * 1024; // Address space, not memory; LMDB maps more when it must.
 

@@ -96,19 +96,13 @@ export class LmdbWriter {
 
   private advance(live: Segment, first: number, entries: readonly Entry[]): void {
     if (live.last < live.first) this.tally = new Tally();
+    else this.tally ??= this.segments.tallyRead(live);
     live.last = first + entries.length - 1;
     for (const [, bytes] of entries) this.tally?.add(checksumOf(bytes));
   }
 
   private async rollOver(live: Segment): Promise<Written> {
-    this.prepareSuccessor(live);
-    try {
-      await this.preparing;
-    } catch {
-      this.preparing = undefined;
-      return 'failed';
-    }
-    this.preparing = undefined;
+    if (!(await this.prepared(live))) return 'failed';
     const successor = live.ordinal + 1;
     const { count, hash } = this.tally ?? this.segments.tally(live);
     const seal: Seal = { kind: 'seal', count, hash, successor };
@@ -126,6 +120,22 @@ export class LmdbWriter {
     this.environment = new Environment(this.segments.live.path);
     this.leaving = sealed.close(this.stallMs);
     this.leaving.catch(() => {}); // Told by `close`.
+  }
+
+  /** Tries again where making it ahead of need failed: there may be space by now. */
+  private async prepared(live: Segment): Promise<boolean> {
+    for (let left = 1; left >= 0; left--) {
+      this.prepareSuccessor(live);
+      try {
+        await this.preparing;
+        return true;
+      } catch {
+        continue;
+      } finally {
+        this.preparing = undefined;
+      }
+    }
+    return false;
   }
 
   private prepareSuccessor({ ordinal }: Segment): void {

@@ -99,7 +99,7 @@ export class Page {
   }
 }
 
-/** Whether these are a page's own bytes, of this kind, from a transaction not after the given one. */
+/** @throws PageDamaged unless it is this page, of this kind, written up to this transaction. */
 export function assertPage(bytes: Buffer, number: number, kind: number, transaction: number): void {
   if (readWord(bytes, 0) !== number || u16(bytes, FLAGS_AT) !== kind) {
     throw new PageDamaged(`page ${number} is damaged`);

@@ -21,6 +21,7 @@ export class Segments {
   private readonly files = new SegmentReader();
   private readonly until: number;
   private loaded = '';
+  private whole: { path: string; last: number; tally: Tally } | undefined;
 
   /**
    * @param until what comes after this number need not be whole; for those who want no more of it.
@@ -118,7 +119,10 @@ export class Segments {
         records.push(record);
         verifying?.tally.add(sum);
       });
-      if (next > segment.last && verifying) assertSealed(segment, verifying.tally);
+      if (next > segment.last && verifying) {
+        assertSealed(segment, verifying.tally);
+        this.whole = { path, last: segment.last, tally: verifying.tally };
+      }
       yield* records;
     }
   }
@@ -126,6 +130,11 @@ export class Segments {
   /** The entries of a segment as they are stored, marks too; a copy of each. */
   entries(segment: Segment, from: number, to: number): Generator<Entry> {
     return copyEntries(this.files, segment, from, to);
+  }
+
+  /** The tally of a segment that was just read as a whole, up to its last record. */
+  tallyRead({ path, last }: Segment): Tally | undefined {
+    return this.whole?.path === path && this.whole.last === last ? this.whole.tally : undefined;
   }
 
   /** Counts a segment's records and folds their checksums, reading all of it. */

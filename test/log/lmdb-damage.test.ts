@@ -81,7 +81,7 @@ describe('a damaged log', () => {
     }
   });
 
-  it('is refused when its newest file was cut in half, and its beginning can be saved', async () => {
+  it('is refused when its newest file was cut in half; what is before can be saved', async () => {
     const file = segment(live());
     fs.truncateSync(file, Math.floor(fs.statSync(file).size / 2));
     const { opened } = await refused();

@@ -1,4 +1,4 @@
-// Holds the lock to what the kernel promises: one process at a time, as long as it lives, no longer.
+// Holds the lock to what the kernel promises: one process at a time, as long as it lives.
 
 import fs from 'node:fs';
 import os from 'node:os';
