@@ -3,7 +3,6 @@
 // answer.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { RecordType } from '../src/core/records.ts';
 import type { ThreadFigures } from '../src/metrics/figures.ts';
 import { type CoordinatorFigures, metricsText } from '../src/metrics/metrics-text.ts';
 import { parseTaskId } from '../src/protocol/ids.ts';
@@ -124,7 +123,7 @@ export class ReaderLink implements ReaderGate {
       limit: fields.limit ?? fields.tail ?? PAGE_DEFAULT,
       tail: fields.tail,
       queue: fields.queue,
-      type: fields.type as RecordType | undefined,
+      type: fields.type,
     };
     if (fields.task === undefined) return query;
     const taskId = parseTaskId(fields.task) ?? 0;

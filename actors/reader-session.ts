@@ -65,7 +65,7 @@ export function serveReader(
       .catch((error: Error): FromReader => ({ kind: 'failed', id, message: error.message }))
       .then((found) => {
         open.delete(id);
-        if (!asked.cancelled) answer(found);
+        return asked.cancelled ? undefined : answer(found);
       });
   });
   port.once('close', () => {

@@ -24,22 +24,18 @@ async function backup(target: string, options: Options, io: Io): Promise<void> {
   const { until } = options;
   const last =
     until === undefined ? undefined : wholeNumber('--until', until, 1, Number.MAX_SAFE_INTEGER);
-  let bar: Bar | undefined;
-  let opening: Promise<Bar> | undefined;
+  let bar: Promise<Bar> | undefined;
   try {
     const copied = await copyLog(dataDir, target, last, (records, of) => {
-      opening ??= openBar(io, of);
-      void opening.then((opened) => {
-        bar = opened;
-        bar.update(records);
-      });
+      bar ??= openBar(io, of);
+      void bar.then((opened) => opened.update(records));
     });
     noteRestored(target);
     say(io.stdout, options.json === true ? jsonOf(copied) : text(copied, dataDir, target));
   } catch (error) {
     throw wordsFor(error, dataDir);
   } finally {
-    bar?.stop();
+    (await bar)?.stop();
   }
 }
 

@@ -25,7 +25,7 @@ export function define(command: Command, io: Io): void {
 async function tell(name: string | undefined, options: Options, io: Io): Promise<void> {
   const chosen = options.all === true ? STORIES : choose(name);
   if (chosen.length === 0) return list(io);
-  const wait = options.yes !== true && io.stdin.isTTY === true;
+  const wait = options.yes !== true && io.stdin.isTTY;
   for (const story of chosen) {
     await runStory(story, tellerOn(io, wait));
     say(io.stdout, '');

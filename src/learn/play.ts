@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Heard } from './puppet.ts';
-import { type Fields, Stage } from './stage.ts';
+import type { Fields, Stage } from './stage.ts';
 
 /** Leases of the stories; long enough to read along, short enough to wait for. */
 export const LEASE_MS = 1_500;

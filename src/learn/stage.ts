@@ -27,7 +27,7 @@ export class Puppet {
     this.#process = new Process([PUPPET, url]);
     this.#lines = createInterface({ input: this.#process.child.stdout as NodeJS.ReadableStream });
     this.#lines.on('line', (line) => this.#waiting.shift()?.(JSON.parse(line) as Heard));
-    void this.#process.ended.then(() => {
+    void this.#process.ended.finally(() => {
       for (const waiting of this.#waiting.splice(0)) waiting(LOST);
     });
   }

@@ -222,6 +222,6 @@ export class Story {
   private put(second: number, prev: number, record: Plain<LogRecord>): void {
     this.seq += 1;
     this.lastAt = NOON + second * 1_000;
-    this.records.push({ ...record, seq: this.seq, at: this.lastAt, prev } as LogRecord);
+    this.records.push({ ...record, seq: this.seq, at: this.lastAt, prev });
   }
 }
