@@ -40,7 +40,8 @@ const PHASES: Record<Mode, Phase> = {
 
 const data = workerData as CoordinatorData;
 const progress = new Progress(data.progress);
-const lag = monitorEventLoopDelay({ resolution: 10 });
+const LAG_RESOLUTION_MS = 10;
+const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
 const say = (message: FromCoordinator): void => data.control.postMessage(message);
 
 class CoordinatorActor {
@@ -189,9 +190,16 @@ class CoordinatorActor {
       clock_offset_ms: recovery.time.offset(),
       mailbox: { ...this.consumer.depth(), refused: this.consumer.refused },
       histograms: { ...this.log.figures(), ...this.loop.granting.figures() },
-      event_loop_lag_ms: lag.max / 1e6,
+      event_loop_lag_ms: lagSinceLastAsked(),
     };
   }
+}
+
+/** The greatest delay beyond the sampling interval since somebody asked. */
+function lagSinceLastAsked(): number {
+  const ms = Math.max(0, lag.max / 1e6 - LAG_RESOLUTION_MS);
+  lag.reset();
+  return ms;
 }
 
 /** Says why and ends the process's heart; the supervisor decides what follows. */
