@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { RECORD_TYPES } from '../core/records.ts';
 import { PAGE_MAX } from '../protocol/limits.ts';
 import { painter } from './colors.ts';
-import { type Io, say, usage, wholeNumber } from './command.ts';
+import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { taskIdOf } from './ids.ts';
 import { recordLine } from './record-line.ts';
@@ -59,21 +59,32 @@ async function log(options: Options, io: Io): Promise<void> {
     const last = lines.at(-1);
     const from =
       last === undefined ? (options.from ?? '1') : String(Number(parse(last)['seq']) + 1);
-    await follow(server, new URLSearchParams([...filter, ['from', from]]), show);
+    await follow(server, filter, from, show);
   } finally {
     server.close();
   }
 }
 
+/** @throws CliError when the server ends it, with the number from which to go on. */
 async function follow(
   server: Server,
-  query: URLSearchParams,
+  filter: readonly [string, string][],
+  from: string,
   show: (line: string) => void,
 ): Promise<void> {
-  const stream = await server.stream(`/v1/log?${query}&follow=true`);
-  for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
-    if (line !== '') show(line);
+  const query = new URLSearchParams([...filter, ['from', from], ['follow', 'true']]);
+  const stream = await server.stream(`/v1/log?${query}`);
+  let next = from;
+  try {
+    for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
+      if (line === '') continue;
+      show(line);
+      next = String(Number(parse(line)['seq']) + 1);
+    }
+  } catch (error) {
+    if (!stream.errored) throw error;
   }
+  throw new CliError(EXIT.noServer, `the connection broke; go on with --from ${next}`);
 }
 
 function filterOf({ task, queue, type }: Options): [string, string][] {

@@ -1,5 +1,6 @@
 // Owns `submit`: one task from a file or the standard input, or one task a line.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { DURATION_MAX } from '../protocol/limits.ts';
 import { CliError, collect, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
@@ -100,11 +101,26 @@ async function submitOne(
 }
 
 const POLL_MS = 60_000;
+/** A server that is started again is waited for; so many times in a row. */
+const TRIES = 60;
+const PAUSE_MS = 1_000;
 const OVER = new Set(['COMPLETED', 'FAILED', 'DEAD']);
 
+function noAnswer(error: unknown): CliError {
+  if (error instanceof CliError && error.status === EXIT.noServer) return error;
+  throw error;
+}
+
 async function untilOver(server: Server, id: string, options: Options, io: Io): Promise<void> {
-  for (;;) {
-    const answer = await server.get(`/v1/tasks/${id}?wait_ms=${POLL_MS}`);
+  for (let failed = 0; ; ) {
+    const answer = await server.get(`/v1/tasks/${id}?wait_ms=${POLL_MS}`).catch(noAnswer);
+    if (answer instanceof CliError || answer.status === 503) {
+      failed += 1;
+      if (failed > TRIES) throw new CliError(EXIT.noServer, `${id} is submitted, its end unknown`);
+      await pause(PAUSE_MS);
+      continue;
+    }
+    failed = 0;
     const task = successOf(answer, options);
     if (!OVER.has(String(task['state']))) continue;
     say(io.stdout, options.json === true ? answer.text : taskText(task));

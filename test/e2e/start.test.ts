@@ -89,7 +89,7 @@ describe('serve, at its start', () => {
 
   it('needs no clean-up after kill -9, in its directory as it was left', async () => {
     mkdirSync(stage.dataDir);
-    for (let life = 1; life <= 3; life++) {
+    for (let life = 1; life <= 2; life++) {
       const server = await stage.serve().ready();
       const { status, body } = await stage.submit();
       expect(status).to.equal(201);
