@@ -67,7 +67,7 @@ function failed(
     `Worker ${worker} reported under ${lease} at ${tell.at(end.at)} that it failed: ` +
     `${reasonText(end.failureReason)}.`;
   if (end.kind === 'permanent') {
-    const text = `${head} The report said permanent: the task is FAILED whatever retries were left.`;
+    const text = `${head} It said permanent: the task is FAILED whatever retries were left.`;
     return { topic: 'end', text, records: [end.leaseId, end.seq] };
   }
   const lost = attempts.filter(({ ended }) => ended === 'expired');
