@@ -7,6 +7,7 @@
 const FOUR_GROUPS = 0x1000_0000; // 2^28: four groups of seven bits fit the fast integer range.
 const HIGH_END = 2 ** 25; // 28 + 25 bits are the 53 of a safe integer.
 const ASCII_LOOP_MAX = 40; // Below this a loop beats the call into the runtime's UTF-8 encoder.
+const COPY_LOOP_MAX = 160; // The same for making a view to copy from.
 const EMPTY = Buffer.alloc(0);
 
 /** A growing buffer; `reset` keeps the memory, so one writer serves many messages. */
@@ -70,16 +71,10 @@ export class ByteWriter {
     if (value >= FOUR_GROUPS) {
       const high = Math.floor(value / FOUR_GROUPS);
       low = value - high * FOUR_GROUPS;
-      for (let group = 0; group < 4; group++) {
-        buffer[at++] = (low & 0x7f) | 0x80;
-        low >>>= 7;
-      }
+      for (let group = 0; group < 4; group++, low >>>= 7) buffer[at++] = (low & 0x7f) | 0x80;
       low = high;
     }
-    while (low > 0x7f) {
-      buffer[at++] = (low & 0x7f) | 0x80;
-      low >>>= 7;
-    }
+    for (; low > 0x7f; low >>>= 7) buffer[at++] = (low & 0x7f) | 0x80;
     buffer[at++] = low;
     this.length = at;
   }
@@ -224,7 +219,15 @@ export class ByteReader {
 
   /** @returns a copy in memory of its own. */
   bytesCopy(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.bytes());
+    const size = this.varint();
+    const at = this.take(size);
+    const out = new Uint8Array(size);
+    if (size > COPY_LOOP_MAX) {
+      out.set(this.buffer.subarray(at, this.offset));
+    } else {
+      for (let i = 0; i < size; i++) out[i] = this.buffer[at + i] as number;
+    }
+    return out;
   }
 
   optionalVarint(): number | undefined {
