@@ -11,12 +11,19 @@ import { complete, lease, settle, startCoordinator, submit } from './records.ts'
 const TASKS = 100_000;
 const GROUP = 256;
 
-type Verb = 'submit' | 'lease' | 'heartbeat' | 'complete' | 'read';
+type Verb = 'submit' | 'submit with a request id' | 'lease' | 'heartbeat' | 'complete' | 'read';
 type CostUs = Record<Verb, number>;
 
 async function costs(withBytes: boolean): Promise<CostUs> {
   const open: { taskId: number; leaseId: number }[] = [];
-  const sumMs: CostUs = { submit: 0, lease: 0, heartbeat: 0, complete: 0, read: 0 };
+  const sumMs: CostUs = {
+    submit: 0,
+    'submit with a request id': 0,
+    lease: 0,
+    heartbeat: 0,
+    complete: 0,
+    read: 0,
+  };
   const coordinator = await startCoordinator(new KeptLog(), (response) => {
     if (response.kind === 'leased') for (const one of response.leases) open.push(one);
     else if (response.kind === 'refusal') throw new Error(`refused: ${response.reason}`);
@@ -62,7 +69,14 @@ async function costs(withBytes: boolean): Promise<CostUs> {
 }
 
 function rows(what: string, taken: readonly CostUs[]): Row[] {
-  const verbs: Verb[] = ['submit', 'lease', 'complete', 'heartbeat', 'read'];
+  const verbs: Verb[] = [
+    'submit',
+    'submit with a request id',
+    'lease',
+    'complete',
+    'heartbeat',
+    'read',
+  ];
   const lifecycle = taken.map((one) => 1e6 / (one.submit + one.lease + one.complete));
   return [
     ...verbs.map((verb) =>
