@@ -62,12 +62,17 @@ export const TRANSITIONS: readonly Transition[] = [
   row('DEAD', 'TaskCancelled', 'DEAD', late, 'S1 4.6, R10, R11, R22'),
 ];
 
-const TABLE = new Map<string, Transition[]>();
+const NONE_OF_THEM: readonly Transition[] = [];
+
+// Two maps, not one with joined keys: each record is looked up here, and joining would be the
+// dearest part of it.
+const TABLE = new Map<From, Map<RecordType, readonly Transition[]>>();
 for (const transition of TRANSITIONS) {
-  const key = `${transition.from} ${transition.record}`;
-  TABLE.set(key, [...(TABLE.get(key) ?? []), transition]);
+  const cells = TABLE.get(transition.from) ?? new Map<RecordType, readonly Transition[]>();
+  TABLE.set(transition.from, cells);
+  cells.set(transition.record, [...(cells.get(transition.record) ?? []), transition]);
 }
 
 /** @returns the possible transitions of a cell; empty: the record cannot happen in this state. */
 export const transitionsFrom = (from: From, record: RecordType): readonly Transition[] =>
-  TABLE.get(`${from} ${record}`) ?? [];
+  TABLE.get(from)?.get(record) ?? NONE_OF_THEM;
