@@ -21,6 +21,7 @@ export class Contracts {
   private readonly byKey = new Map<string, Counted>();
   private readonly byIndex: (Counted | undefined)[] = [];
   private readonly free: number[] = [];
+  private last: Counted | undefined;
 
   at(index: number): Contract {
     return this.byIndex[index] as Contract;
@@ -28,35 +29,10 @@ export class Contracts {
 
   /** @returns the contract of a new task, which now counts as one of its tasks. */
   join(record: TaskCreated): Contract {
-    const policy = record.retryPolicy;
-    const key = [
-      record.queue,
-      record.executionWindowMs,
-      policy.maxRetries,
-      policy.backoffMs,
-      policy.backoffFactor,
-      policy.backoffMaxMs ?? '',
-    ].join(' ');
-    let contract = this.byKey.get(key);
-    if (contract === undefined) {
-      let queue = this.queues.get(record.queue);
-      if (queue === undefined) {
-        queue = new Queue(record.queue);
-        this.queues.set(record.queue, queue);
-      }
-      contract = {
-        index: this.free.pop() ?? this.byIndex.length,
-        queue,
-        executionWindowMs: record.executionWindowMs,
-        retryPolicy: policy,
-        key,
-        tasks: 0,
-      };
-      this.byKey.set(key, contract);
-      this.byIndex[contract.index] = contract;
-    }
+    const contract = this.sameAsLast(record) ?? this.find(record);
     contract.tasks += 1;
     contract.queue.tasks += 1;
+    this.last = contract;
     return contract;
   }
 
@@ -67,8 +43,53 @@ export class Contracts {
     contract.queue.tasks -= 1;
     if (contract.queue.tasks === 0) this.queues.delete(contract.queue.name);
     if (contract.tasks > 0) return;
+    if (this.last === contract) this.last = undefined;
     this.byKey.delete(contract.key);
     this.byIndex[index] = undefined;
     this.free.push(index);
+  }
+
+  /** Most tasks have the contract of the one before; making the key costs more than looking. */
+  private sameAsLast(record: TaskCreated): Counted | undefined {
+    const { last } = this;
+    if (last === undefined || last.queue.name !== record.queue) return undefined;
+    const [known, given] = [last.retryPolicy, record.retryPolicy];
+    return last.executionWindowMs === record.executionWindowMs &&
+      known.maxRetries === given.maxRetries &&
+      known.backoffMs === given.backoffMs &&
+      known.backoffFactor === given.backoffFactor &&
+      known.backoffMaxMs === given.backoffMaxMs
+      ? last
+      : undefined;
+  }
+
+  private find(record: TaskCreated): Counted {
+    const policy = record.retryPolicy;
+    const key = [
+      record.queue,
+      record.executionWindowMs,
+      policy.maxRetries,
+      policy.backoffMs,
+      policy.backoffFactor,
+      policy.backoffMaxMs ?? '',
+    ].join(' ');
+    const known = this.byKey.get(key);
+    if (known !== undefined) return known;
+    let queue = this.queues.get(record.queue);
+    if (queue === undefined) {
+      queue = new Queue(record.queue);
+      this.queues.set(record.queue, queue);
+    }
+    const contract: Counted = {
+      index: this.free.pop() ?? this.byIndex.length,
+      queue,
+      executionWindowMs: record.executionWindowMs,
+      retryPolicy: policy,
+      key,
+      tasks: 0,
+    };
+    this.byKey.set(key, contract);
+    this.byIndex[contract.index] = contract;
+    return contract;
   }
 }
