@@ -83,7 +83,7 @@ function applyCreated(state: State, record: TaskCreated): void {
   wait(state, row, Math.max(record.at, record.notBefore ?? 0), record);
   if (record.requestId !== undefined) {
     const content = record.contentHash ?? new Uint8Array(16);
-    state.requestIds.add(state.digestText(record.requestId), row, digestOf(content));
+    state.requestIds.add(state.digestOfRequest(record.requestId), row, digestOf(content));
   }
   if (record.originTaskId !== undefined) {
     state.redrivenAs.set(record.originTaskId, record.seq);

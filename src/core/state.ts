@@ -42,7 +42,8 @@ export class State {
   failedThrough = 0;
   /** Numbers of all CoordinatorStarted, ascending: explain finds those within a history. */
   readonly starts: number[] = [];
-  readonly digestText: DigestText;
+  private readonly digestText: DigestText;
+  private digested: { readonly text: string; readonly digest: Digest } | undefined;
   /** Numbers whose records are gone from the log that this state was replayed from. */
   readonly removed: { has(seq: number): boolean };
 
@@ -79,7 +80,15 @@ export class State {
 
   /** @returns the task that was submitted under a request id, or NONE. */
   findRequest(requestId: string): number {
-    const row = this.requestIds.find(this.digestText(requestId));
+    const row = this.requestIds.find(this.digestOfRequest(requestId));
     return row === -1 ? NONE : row;
+  }
+
+  /** One submit asks for its id's digest four times, and a hash is dearer than all else of it. */
+  digestOfRequest(requestId: string): Digest {
+    if (this.digested?.text !== requestId) {
+      this.digested = { text: requestId, digest: this.digestText(requestId) };
+    }
+    return this.digested.digest;
   }
 }
