@@ -41,7 +41,6 @@ export class GroupCommit {
   private gathering = emptyGroup();
   private inFlight: Group | undefined;
   private waiting: (() => void)[] = [];
-  private readonly unflushed = new Map<number, LogRecord>();
 
   constructor(log: Log, events: CommitEvents) {
     this.log = log;
@@ -69,7 +68,6 @@ export class GroupCommit {
 
   append(record: LogRecord): void {
     this.gathering.records.push(record);
-    this.unflushed.set(record.seq, record);
   }
 
   /** @returns true when the answer waits for a flush, false: it may leave at once. */
@@ -86,7 +84,7 @@ export class GroupCommit {
 
   /** Reads a record whether it is flushed yet or not. */
   read(seq: number): LogRecord | undefined {
-    return this.unflushed.get(seq) ?? this.log.get(seq);
+    return recordIn(this.gathering, seq) ?? recordIn(this.inFlight, seq) ?? this.log.get(seq);
   }
 
   /** Sends what has gathered on its way, unless a group is on its way already. */
@@ -106,13 +104,11 @@ export class GroupCommit {
     if (result !== 'durable') {
       const after = this.gathering;
       this.gathering = emptyGroup();
-      this.unflushed.clear();
       const tickets = [...group.answers, ...after.answers].map((answer) => answer.ticket);
       this.events.lost(result, tickets);
       this.wakeIfIdle();
       return;
     }
-    for (const record of group.records) this.unflushed.delete(record.seq);
     const { length } = group.records;
     const lastSeq = (group.records[length - 1] as LogRecord).seq;
     this.events.durable({ records: length, lastSeq, answers: group.answers });
@@ -126,4 +122,10 @@ export class GroupCommit {
     this.waiting = [];
     for (const wake of waiting) wake();
   }
+}
+
+/** The records of a group are numbered without a gap, so a number is a place. */
+function recordIn(group: Group | undefined, seq: number): LogRecord | undefined {
+  const first = group?.records[0];
+  return first === undefined || seq < first.seq ? undefined : group?.records[seq - first.seq];
 }
