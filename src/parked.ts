@@ -21,6 +21,7 @@ export class ParkedRequests {
   );
   /** Queue → lease requests for it, in order of arrival. */
   private readonly askers = new Map<string, Set<Parked>>();
+  /** Worker → its lease requests that may wait for room: a request without a capacity has it. */
   private readonly ofWorkers = new Map<string, Set<Parked>>();
   private readonly watchers = new Map<number, Set<Parked>>();
   private arrivals = 0;
@@ -40,7 +41,7 @@ export class ParkedRequests {
       addTo(this.watchers, request.taskId, parked);
       return;
     }
-    addTo(this.ofWorkers, request.workerId, parked);
+    if (request.capacity !== undefined) addTo(this.ofWorkers, request.workerId, parked);
     for (const queue of request.queues) addTo(this.askers, queue, parked);
   }
 
