@@ -116,7 +116,7 @@ export function print(rows: readonly Row[], write: (text: string) => void): void
   write(`${table.toString()}\n`);
 }
 
-/** @returns the path of the file, which names the machine beside the figures; a picture is beside. */
+/** @returns the path of the file; the machine is named in it, and a picture lies beside it. */
 export function save(name: string, rows: readonly Row[], machine: Machine): string {
   const at = new Date().toISOString();
   const stem = `bench/results/${name}-${at.replaceAll(/[:.]/g, '-')}`;

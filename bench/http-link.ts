@@ -66,7 +66,7 @@ export class HttpLink {
 const TASK = /"task_id":"(T\d+)"/;
 const LEASE = /"lease_id":"(L\d+)"/;
 
-/** submit → lease → complete, three requests. @throws Error when one is not answered as it should. */
+/** submit → lease → complete, three requests. @throws Error when one is not done. */
 export async function lifecycle(link: HttpLink, worker: string, payload: string): Promise<void> {
   const submitted = await link.post('/v1/tasks', `{"payload":"${payload}"}`);
   if (submitted.status !== 201) throw new Error(`submit: ${submitted.status} ${submitted.body}`);

@@ -48,7 +48,8 @@ function bar({ measure, median, min, max, goal }: Row, y: number, scale: Scale):
   const [from, to] = [LABEL + scale(min), LABEL + scale(max)];
   return (
     `<text x="${LABEL - 8}" y="${y + 11}" text-anchor="end">${escaped(measure)}</text>` +
-    `<rect x="${LABEL}" y="${y}" width="${scale(median).toFixed(1)}" height="14" fill="${colour}"/>` +
+    `<rect x="${LABEL}" y="${y}" width="${scale(median).toFixed(1)}" height="14" ` +
+    `fill="${colour}"/>` +
     `<path d="M${from.toFixed(1)} ${middle}H${to.toFixed(1)}" stroke="black"/>` +
     `<text x="${(Math.max(to, LABEL + scale(median)) + 6).toFixed(1)}" y="${y + 11}">` +
     `${escaped(shown(median))}</text>`

@@ -17,7 +17,7 @@ process.once('exit', () => {
 });
 
 /**
- * @param how {name, command, args(directory, port), signal?, user?: {uid, gid}, prepare?(directory)}
+ * Takes {name, command, args(directory, port), signal?, user?: {uid, gid}, prepare?(directory)}.
  * @returns {pid, port, directory, stop()}
  */
 export async function startProcess({ name, command, args, signal = 'SIGTERM', user, prepare }) {
