@@ -4,7 +4,7 @@
 import { applyChecked, passOver, skipTo } from './core/apply.ts';
 import { check } from './core/check.ts';
 import { taskOf } from './core/records.ts';
-import { type DigestText, State } from './core/state.ts';
+import { type DigestText, type Removed, State } from './core/state.ts';
 import { LogCorrupt, type LogReader } from './log/log.ts';
 
 export interface ReplayOptions {
@@ -22,14 +22,32 @@ export interface Replayed {
 
 const PROGRESS_EVERY = 8_192;
 
+/** What the log has dropped, and the tasks that replay therefore forgets earlier. */
+class Gone implements Removed {
+  private readonly log: LogReader;
+  private readonly tasks = new Set<number>();
+
+  constructor(log: LogReader) {
+    this.log = log;
+  }
+
+  has(seq: number): boolean {
+    return this.log.dropped.has(seq) || this.tasks.has(seq);
+  }
+
+  add(taskId: number): void {
+    this.tasks.add(taskId);
+  }
+}
+
 /** @throws LogCorrupt naming the first record that is damaged, missing or cannot have happened. */
 export function replay(log: LogReader, options: ReplayOptions): Replayed {
-  const state = new State(options.digestText, log.dropped);
+  const state = new State(options.digestText, new Gone(log));
   let records = 0;
   for (const record of log.read(1, options.until)) {
     const task = taskOf(record);
     if (record.seq !== state.lastSeq + 1) skipDropped(state, log, record.seq);
-    if (task !== 0 && log.dropped.has(task)) {
+    if (task !== 0 && state.removed.has(task)) {
       // The task's history was forgotten and part of it is removed already: this rest says nothing.
       passOver(state, record);
     } else {

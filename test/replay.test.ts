@@ -89,6 +89,31 @@ describe('replay: history that was forgotten and removed', () => {
     expect(world.records().length).to.be.at.most(before + 2);
   });
 
+  it('a task that its origin held is replayed when only the records of the origin are gone', async () => {
+    const world = await World.started({ retentionMs: 1_000, retentionFailedMs: 60_000 });
+    const origin = await world.submit();
+    await world.fail(await world.lease(), { kind: 'permanent' });
+    await world.ask({ op: 'redrive', taskId: origin });
+    const late = await world.lease();
+    world.time += 10_000;
+    await world.complete(await world.lease());
+    world.time += 2_000;
+    await world.tick();
+    expect(world.types().at(-1)).to.equal('HistoryForgotten');
+    // The redriven task is remembered still, because its origin is.
+    expect(await world.complete(late)).to.include({ outcome: 'CANCELLED' });
+    await world.ask({ op: 'redrive', taskId: late.taskId });
+    world.time += 60_000;
+    await world.tick();
+    const live = stateDigest(world.loop.state);
+    for (const record of world.records()) {
+      if (taskOf(record) === origin) world.log.store.drop(record.seq);
+    }
+    expect(stateDigest(replay(world.log, { digestText }).state)).to.equal(live);
+    await world.restart();
+    expect(world.broken()).to.deep.equal([]);
+  });
+
   it('a record that is missing undeclared is named', async () => {
     const world = await World.started();
     await world.submit();

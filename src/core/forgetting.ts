@@ -53,7 +53,14 @@ function remove(state: State, row: number): void {
   state.requestIds.removeIfPresent(row);
   state.histories.delete(row);
   state.redrivenAs.delete(id);
-  state.originOf.delete(id);
+  const origin = state.originOf.get(id);
+  if (origin !== undefined) {
+    state.originOf.delete(id);
+    // Its origin may have been remembered at this record and have held it: that its records are
+    // gone says only that both are forgotten by now. What is still said of it until then is void.
+    if (state.removed.has(origin)) state.removed.add(id);
+    if (tasks.find(origin) === NONE) state.redrivenAs.delete(origin);
+  }
   state.contracts.leave(tasks.contract(row));
   tasks.remove(row);
 }

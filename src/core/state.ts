@@ -14,7 +14,13 @@ import { NONE, TaskTable } from './task-table.ts';
 /** Turns a request id into 128 bits; handed in, because the core computes no hashes. */
 export type DigestText = (text: string) => Digest;
 
-const NOTHING = { has: (): boolean => false };
+/** Numbers whose records are gone, or say nothing any more. */
+export interface Removed {
+  has(seq: number): boolean;
+  add(seq: number): void;
+}
+
+const NOTHING: Removed = { has: () => false, add: () => {} };
 
 export class State {
   readonly tasks = new TaskTable();
@@ -44,10 +50,13 @@ export class State {
   readonly starts: number[] = [];
   private readonly digestText: DigestText;
   private digested: { readonly text: string; readonly digest: Digest } | undefined;
-  /** Numbers whose records are gone from the log that this state was replayed from. */
-  readonly removed: { has(seq: number): boolean };
+  /**
+   * Numbers whose records are gone from the log that this state was replayed from; and tasks that
+   * its replay forgot earlier than the coordinator did, because those of their origin are gone.
+   */
+  readonly removed: Removed;
 
-  constructor(digestText: DigestText, removed: { has(seq: number): boolean } = NOTHING) {
+  constructor(digestText: DigestText, removed: Removed = NOTHING) {
     this.digestText = digestText;
     this.removed = removed;
   }
