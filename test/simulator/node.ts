@@ -35,6 +35,7 @@ export class NodeLog extends MemoryLog {
 export interface NodeOptions {
   readonly store: MemoryStore;
   readonly knobs: ModelKnobs;
+  readonly segmentRecords: number;
   readonly clock: Clock;
   readonly makeLog?: ((store: MemoryStore) => NodeLog) | undefined;
 }
@@ -50,8 +51,8 @@ export class Node {
   fatal: Error | undefined;
 
   constructor(options: NodeOptions) {
-    const { store, knobs, clock } = options;
-    this.log = options.makeLog?.(store) ?? new NodeLog({ store, manual: true });
+    const { store, knobs, clock, segmentRecords } = options;
+    this.log = options.makeLog?.(store) ?? new NodeLog({ store, manual: true, segmentRecords });
     this.loop = new Coordinator({
       log: this.log,
       knobs,

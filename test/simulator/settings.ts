@@ -37,6 +37,8 @@ export interface Settings {
   readonly delays: readonly number[];
   /** How many requests travel in one message at most. */
   readonly batch: number;
+  /** Forgotten records are removed in stretches of so many. */
+  readonly segmentRecords: number;
 }
 
 export function settingsOf(seed: number, records: number): Settings {
@@ -79,6 +81,7 @@ export function settingsOf(seed: number, records: number): Settings {
     backlog: dice.pick([5, 20, 60]),
     delays: dice.pick([[0], [0, 0, 0, 1], [0, 1, 2, 5]]),
     batch: dice.pick([1, 5, 20]),
+    segmentRecords: dice.pick([20, 100, 500]),
   };
 }
 
