@@ -38,10 +38,10 @@ export class Environment {
     this.db = openDatabase(directory);
   }
 
-  /** Makes an environment with these entries in an empty directory and leaves it. */
+  /** Makes an environment with these entries in an empty directory, not flushed, and leaves it. */
   static async create(directory: string, entries: Iterable<Entry>): Promise<void> {
     writeEmptyEnvironment(directory, MAP_BYTES);
-    const db = openDatabase(directory);
+    const db = openDatabase(directory, { noSync: true });
     try {
       let group: Entry[] = [];
       for (const entry of entries) {
@@ -113,11 +113,12 @@ interface WithOptions {
   put(key: number, value: Uint8Array, options: typeof APPEND): Promise<boolean>;
 }
 
-function openDatabase(directory: string): Database {
+function openDatabase(directory: string, { noSync = false } = {}): Database {
   const options = {
     path: directory,
     noSubdir: false, // Else a dot in the path would make LMDB take it for a file.
     overlappingSync: false,
+    noSync,
     mapSize: MAP_BYTES,
     permissionsMode: 0o600, // Not among lmdb's types.
     encoding: 'binary',

@@ -87,6 +87,15 @@ export async function syncPath(target: string): Promise<void> {
   }
 }
 
+/** Flushes the names of new directories: of the innermost first, up to the one that was there. */
+async function syncNames(directory: string, existing: string): Promise<void> {
+  const top = fs.realpathSync(existing);
+  for (let at = path.dirname(directory); ; at = path.dirname(at)) {
+    await syncPath(at);
+    if (at === top || at === path.dirname(at)) return;
+  }
+}
+
 /**
  * Makes the data directory and its log/ where they are missing.
  * @throws LogError LOG_DIRECTORY naming the path when it is no directory or cannot be written.
@@ -97,7 +106,7 @@ export async function prepareDirectory(
   try {
     const made = fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const real = fs.realpathSync(dataDir);
-    if (made !== undefined) await syncPath(path.dirname(real));
+    if (made !== undefined) await syncNames(real, path.dirname(path.resolve(made)));
     const logDir = path.join(real, 'log');
     const exists = fs.existsSync(logDir);
     fs.accessSync(exists ? logDir : real, fs.constants.W_OK | fs.constants.X_OK);
