@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { LogRecord } from '../core/records.ts';
 import { type DroppedSet, type LogBytes, LogError, type LogReader } from './log.ts';
+import { listSegments } from './segment-files.ts';
 import { Segments } from './segments.ts';
 
 /** Rewritten segments vanish under a reader; this often in a row it looks for the new ones. */
@@ -17,7 +18,8 @@ const TRIES = 5;
  */
 export async function openLmdbReader(dataDir: string, durable?: () => number): Promise<LogReader> {
   const logDir = path.join(dataDir, 'log');
-  if (!fs.existsSync(logDir) || fs.readdirSync(logDir).length === 0) {
+  // A crash, or a start that is under way, may leave a directory with a half-made segment in it.
+  if (!fs.existsSync(logDir) || listSegments(logDir).length === 0) {
     throw new LogError('LOG_DIRECTORY', `there is no log in ${path.resolve(dataDir)}`);
   }
   return new LmdbReader(logDir, durable);

@@ -2,7 +2,7 @@
 // process. What the writer has not flushed is never seen.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -95,5 +95,16 @@ describe('a reader beside the writer', () => {
   it('says that there is no log where there is none', async () => {
     const error = await openLmdbReader(join(dataDir, 'nothing')).catch((thrown: Error) => thrown);
     expect(error).property('code', 'LOG_DIRECTORY');
+  });
+
+  it('finds no log where a crash left half of the first segment', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'leasehold-half-'));
+    mkdirSync(join(empty, 'log', 'tmp-abc'), { recursive: true });
+    let told: unknown;
+    await openLmdbReader(empty).catch((error: unknown) => {
+      told = error;
+    });
+    expect(told).to.have.property('code', 'LOG_DIRECTORY');
+    rmSync(empty, { recursive: true });
   });
 });
