@@ -1,0 +1,100 @@
+// Owns the device between a test's process and its disk (device/device.c): building it, and telling
+// it which call is to fail. Where it cannot be built, tests that need it are skipped and say so.
+
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SOURCE = fileURLToPath(new URL('../../../test/reliability/device/device.c', import.meta.url));
+
+export interface Fault {
+  /** Of the data, of a flush, or the last write of a commit. */
+  readonly calls: readonly ('data' | 'flush' | 'meta')[];
+  /** The so many-th such call from now on; and how many after it. */
+  readonly nth: number;
+  readonly repeat?: number;
+  readonly error?: 'EIO' | 'ENOSPC';
+  readonly stallMs?: number;
+  /** Percent of a data write that reach the disk before the error. */
+  readonly partial?: number;
+}
+
+const CALLS = { data: 1, flush: 2, meta: 4 } as const;
+const CONTROL_WORDS = 8;
+
+let built: { readonly library?: string; readonly why: string } | undefined;
+
+/** @returns the library, or undefined where it cannot be: then `missing` says why. */
+export function deviceLibrary(): string | undefined {
+  built ??= build();
+  return built.library;
+}
+export const missing = (): string => built?.why ?? '';
+
+function build(): { library?: string; why: string } {
+  if (process.platform !== 'linux') return { why: 'the device between is for Linux' };
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-device-'));
+  process.once('exit', () => fs.rmSync(directory, { recursive: true, force: true }));
+  const library = path.join(directory, 'device.so');
+  const args = ['-O1', '-Wall', '-Werror', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl'];
+  const { status, error, stderr } = spawnSync('cc', args, { encoding: 'utf8' });
+  if (error !== undefined) return { why: 'a C compiler (cc) is needed' };
+  if (status !== 0) throw new Error(stderr);
+  return { library, why: '' };
+}
+
+/** A device for one process and the files below one directory. */
+export class Device {
+  readonly root: string;
+  readonly #control: string;
+  readonly #trace: string | undefined;
+
+  /** @param directory where the device keeps what it needs. */
+  constructor(root: string, directory: string, traced = false) {
+    this.root = root;
+    this.#control = path.join(directory, 'device-control');
+    this.#trace = traced ? path.join(directory, 'device-trace') : undefined;
+    fs.writeFileSync(this.#control, Buffer.alloc(CONTROL_WORDS * 4));
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    return {
+      LD_PRELOAD: deviceLibrary(),
+      LEASEHOLD_DEVICE_ROOT: this.root,
+      LEASEHOLD_DEVICE_CONTROL: this.#control,
+      ...(this.#trace !== undefined && { LEASEHOLD_DEVICE_TRACE: this.#trace }),
+    };
+  }
+
+  get trace(): Buffer {
+    return fs.readFileSync(this.#trace as string);
+  }
+
+  breaks(fault: Fault): void {
+    const calls = fault.calls.reduce((sum, call) => sum | CALLS[call], 0);
+    const error = fault.error === undefined ? 0 : os.constants.errno[fault.error];
+    const { nth, repeat = 0, stallMs = 0, partial = 0 } = fault;
+    const words = Int32Array.of(calls, 0, repeat, error, stallMs, partial, 0, 0);
+    this.#write(words);
+    this.#write(Int32Array.of(calls, nth)); // Armed last: the process looks at any time.
+  }
+
+  /** Nothing fails any more. */
+  mend(): void {
+    this.#write(Int32Array.of(0, 0));
+  }
+
+  /** How many calls failed or stalled, of how many of that kind. */
+  get counted(): { hits: number; seen: number } {
+    const bytes = fs.readFileSync(this.#control);
+    return { hits: bytes.readInt32LE(24), seen: bytes.readInt32LE(28) };
+  }
+
+  #write(words: Int32Array): void {
+    const fd = fs.openSync(this.#control, 'r+');
+    fs.writeSync(fd, new Uint8Array(words.buffer), 0, words.byteLength, 0);
+    fs.closeSync(fd);
+  }
+}
