@@ -1,53 +1,52 @@
 // Owns the description of the answers for /openapi.json. Nothing validates with these: what an
 // answer is, format.ts decides, and a test holds the two against each other.
 
-import Type, { type TSchema } from 'typebox';
 import { TASK_STATES } from './request.ts';
+import { as, boolean, integer, list, object, optional, type Schema, text } from './schema.ts';
 import { LeaseIdText, MetadataBody, QueueName, TaskIdText } from './schemas.ts';
 
-const optional = Type.Optional;
 const closed = { additionalProperties: false } as const;
 const word = (values: readonly string[], description: string) =>
-  Type.Unsafe<string>({ type: 'string', enum: [...values], description });
+  as<string>({ type: 'string', enum: [...values], description });
 const time = (description: string) =>
-  Type.Integer({ description: `${description} In ms since the epoch, by the coordinator's time.` });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
+  integer({ description: `${description} In ms since the epoch, by the coordinator's time.` });
+const count = (description: string) => integer({ minimum: 0, description });
 const State = word(TASK_STATES, 'Where the task stands.');
-const Caused = Type.Unsafe<number | null>({
+const Caused = as<number | null>({
   type: ['integer', 'null'],
   description: 'The number of the record that the request caused; null: none.',
 });
 const bytes = (name: string) => ({
-  [name]: optional(Type.String({ description: 'When the bytes are valid UTF-8.' })),
-  [`${name}_base64`]: optional(Type.String({ description: 'When they are not, or on request.' })),
+  [name]: optional(text({ description: 'When the bytes are valid UTF-8.' })),
+  [`${name}_base64`]: optional(text({ description: 'When they are not, or on request.' })),
 });
 
-const Submitted = Type.Object(
+const Submitted = object(
   {
     task_id: TaskIdText,
     state: State,
     queue: QueueName,
-    deduplicated: Type.Boolean({ description: 'true: an earlier submit made this task.' }),
+    deduplicated: boolean({ description: 'true: an earlier submit made this task.' }),
     record: Caused,
   },
   closed,
 );
-const Previous = Type.Object(
+const Previous = object(
   {
     attempt: count('Its number.'),
     lease_id: LeaseIdText,
-    worker_id: Type.String({ description: 'Who held it.' }),
+    worker_id: text({ description: 'Who held it.' }),
     ended: word(['expired', 'failed', 'released'], 'How it ended.'),
     at: time('When.'),
-    reason: optional(Type.String({ description: 'The reason of its fail.' })),
+    reason: optional(text({ description: 'The reason of its fail.' })),
   },
   { ...closed, description: 'The attempt before this one.' },
 );
-const Lease = Type.Object(
+const Lease = object(
   {
     task_id: TaskIdText,
     lease_id: LeaseIdText,
-    fencing_token: Type.Integer({ description: 'Only ever grows: let stores refuse older ones.' }),
+    fencing_token: integer({ description: 'Only ever grows: let stores refuse older ones.' }),
     queue: QueueName,
     attempt: count('1 for the first.'),
     max_retries: count('Further attempts after a failed one.'),
@@ -63,11 +62,11 @@ const Lease = Type.Object(
   },
   closed,
 );
-const Leased = Type.Object(
+const Leased = object(
   {
-    leases: Type.Array(Lease),
+    leases: list(Lease),
     empty: optional(
-      Type.Object(
+      object(
         {
           reason: word(['no_task', 'not_yet_eligible', 'at_capacity'], 'Why there is none.'),
           next_eligible_at: optional(time('When the next task becomes eligible.')),
@@ -78,32 +77,32 @@ const Leased = Type.Object(
   },
   closed,
 );
-const HeartbeatOk = Type.Object(
+const HeartbeatOk = object(
   {
     outcome: word(['OK'], 'The lease holds.'),
     lease_expiry: time('The lease holds until then.'),
     lease_ms: count('Time left when it was decided. In milliseconds.'),
     execution_deadline: time('No heartbeat extends the lease beyond this.'),
-    at_cap: optional(Type.Boolean({ description: 'true: the lease can grow no more.' })),
+    at_cap: optional(boolean({ description: 'true: the lease can grow no more.' })),
     record: Caused,
   },
   closed,
 );
-const Committed = Type.Object(
+const Committed = object(
   {
     outcome: word(['COMMITTED'], 'It was accepted, and is final for this attempt.'),
     task_state: State,
     retry_at: optional(time('When the task is eligible again.')),
-    record: Type.Integer({ description: 'The number of the record that it caused.' }),
+    record: integer({ description: 'The number of the record that it caused.' }),
   },
   closed,
 );
-const Redriven = Type.Object(
+const Redriven = object(
   {
     task_id: TaskIdText,
     origin_task_id: TaskIdText,
     state: State,
-    deduplicated: Type.Boolean({ description: 'true: it was redriven before, as this task.' }),
+    deduplicated: boolean({ description: 'true: it was redriven before, as this task.' }),
     record: Caused,
   },
   closed,
@@ -116,16 +115,16 @@ const summary = {
   max_retries: count('Further attempts after a failed one.'),
   backoff_ms: count('Pause after the first failure.'),
   execution_window_ms: count('Hard cap of ownership for each attempt.'),
-  request_id: optional(Type.String()),
+  request_id: optional(text()),
   origin_task_id: optional(TaskIdText),
   redriven_as: optional(TaskIdText),
   created_at: time('When it was submitted.'),
   eligible_at: optional(time('When it can be leased, by delay or backoff.')),
   lease: optional(
-    Type.Object(
+    object(
       {
         lease_id: LeaseIdText,
-        worker_id: Type.String(),
+        worker_id: text(),
         granted_at: time('When it was granted.'),
         lease_expiry: time('It holds until then.'),
         execution_deadline: time('No heartbeat extends it beyond this.'),
@@ -137,52 +136,49 @@ const summary = {
   expirations: count('Leases that expired.'),
   failures: count('Accepted fails, released ones not counted.'),
   retry_at: optional(time('When its backoff is over.')),
-  last_failure_reason: optional(Type.String()),
+  last_failure_reason: optional(text()),
   last_failure_kind: optional(word(['error', 'permanent', 'released'], 'The last fail.')),
   metadata: optional(MetadataBody),
   records: count('Records about it in the log.'),
 };
-const Task = Type.Object({ ...summary, ...bytes('result'), ...bytes('payload') }, closed);
-const Tasks = Type.Object(
+const Task = object({ ...summary, ...bytes('result'), ...bytes('payload') }, closed);
+const Tasks = object(
   {
-    tasks: Type.Array(Type.Object(summary, closed)),
-    next: Type.Unsafe<string | null>({
+    tasks: list(object(summary, closed)),
+    next: as<string | null>({
       type: ['string', 'null'],
       description: 'Give it as `after` to go on; null: the end was reached.',
     }),
   },
   closed,
 );
-const Batch = Type.Object(
+const Batch = object(
   {
-    answers: Type.Array(
-      Type.Object(
-        { http_status: Type.Integer() },
-        { description: 'The body it would have alone.' },
-      ),
+    answers: list(
+      object({ http_status: integer() }, { description: 'The body it would have alone.' }),
     ),
   },
   closed,
 );
-const Problem = Type.Object(
+const Problem = object(
   {
-    type: Type.String(),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Type.String(),
+    type: text(),
+    title: text(),
+    status: integer(),
+    detail: text(),
     outcome: word(['CANCELLED', 'REJECTED', 'UNAVAILABLE'], 'What a program decides by.'),
-    reason: Type.String({ description: 'Why, as a word.' }),
-    field: optional(Type.String({ description: 'The field that is malformed, dotted.' })),
+    reason: text({ description: 'Why, as a word.' }),
+    field: optional(text({ description: 'The field that is malformed, dotted.' })),
     first_outcome: optional(word(['COMMITTED', 'CANCELLED'], 'What the first report got.')),
     first_report: optional(word(['complete', 'fail'], 'Which the first report was.')),
-    first_record: optional(Type.Integer()),
+    first_record: optional(integer()),
     task_state: optional(State),
     lease_expiry: optional(time('When the lease ran out.')),
     record: optional(Caused),
   },
   { description: 'A refusal (RFC 9457).' },
 );
-const Facts = Type.Object({}, { additionalProperties: true, description: 'Facts for people.' });
+const Facts = object({}, { additionalProperties: true, description: 'Facts for people.' });
 
 export const ANSWERS = {
   Submitted,
@@ -195,5 +191,5 @@ export const ANSWERS = {
   Batch,
   Problem,
   Facts,
-} as const satisfies Record<string, TSchema>;
+} as const satisfies Record<string, Schema>;
 export type AnswerName = keyof typeof ANSWERS;

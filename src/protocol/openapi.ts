@@ -1,14 +1,14 @@
 // Owns the OpenAPI 3.1 document, put together from the schemas that validate requests, the
 // descriptions of answers and the list of operations.
 
-import type { TSchema } from 'typebox';
 import { ANSWERS } from './answer-schemas.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
+import type { Schema } from './schema.ts';
 import { LeaseIdText, QueueName, SCHEMAS, TaskIdText } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
-const PATH_FIELDS: Readonly<Record<string, TSchema>> = {
+const PATH_FIELDS: Readonly<Record<string, Schema>> = {
   task_id: TaskIdText,
   lease_id: LeaseIdText,
   queue: QueueName,

@@ -1,7 +1,6 @@
 // Owns the form of everything that is asked, once: these schemas validate, give the types and are
 // what the OpenAPI document shows. What a schema cannot say (bytes, surrogates) parse.ts checks.
 
-import Type, { type Static, type TSchema } from 'typebox';
 import { RECORD_TYPES } from '../core/records.ts';
 import {
   BATCH_MAX,
@@ -16,62 +15,72 @@ import {
   WAIT_MAX_MS,
 } from './limits.ts';
 import { TASK_STATES } from './request.ts';
+import {
+  anything,
+  as,
+  integer,
+  list,
+  number,
+  object,
+  optional,
+  type Schema,
+  type Static,
+  text,
+} from './schema.ts';
 
 const closed = { additionalProperties: false } as const;
-const optional = Type.Optional;
 
-const choice = <T extends string>(values: readonly T[], description: string) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...values], description });
-const integer = (minimum: number, maximum: number, description: string) =>
-  Type.Integer({ minimum, maximum, description });
+const choice = <const T extends string>(values: readonly T[], description: string) =>
+  as<T>({ type: 'string', enum: [...values], description });
+const whole = (minimum: number, maximum: number, description: string) =>
+  integer({ minimum, maximum, description });
 const duration = (minimum: 0 | 1, description: string) =>
-  integer(minimum, DURATION_MAX, `${description} In milliseconds.`);
-const id = (description: string) =>
-  Type.String({ minLength: 1, maxLength: ID_MAX_BYTES, description });
+  whole(minimum, DURATION_MAX, `${description} In milliseconds.`);
+const id = (description: string) => text({ minLength: 1, maxLength: ID_MAX_BYTES, description });
 
-export const TaskIdText = Type.String({
+export const TaskIdText = text({
   pattern: '^T[1-9][0-9]{0,15}$',
   description: 'A task id, as submit answered it.',
 });
-export const LeaseIdText = Type.String({
+export const LeaseIdText = text({
   pattern: '^L[1-9][0-9]{0,15}$',
   description: 'A lease id, as lease answered it.',
 });
-export const QueueName = Type.String({
+export const QueueName = text({
   pattern: QUEUE_PATTERN,
   description: 'A queue: 1 to 128 of A-Z a-z 0-9 . _ : -',
 });
-const Reason = Type.String({ maxLength: REASON_MAX_BYTES, description: 'A reason for people.' });
-const Wait = integer(0, WAIT_MAX_MS, 'How long the answer may wait. In milliseconds.');
+const Reason = text({ maxLength: REASON_MAX_BYTES, description: 'A reason for people.' });
+const Wait = whole(0, WAIT_MAX_MS, 'How long the answer may wait. In milliseconds.');
 const Encoding = choice(['base64'], 'base64: payloads and results are given as base64 always.');
-const Payload = Type.String({ description: 'The payload: opaque, given back byte for byte.' });
-const PayloadBase64 = Type.String({ description: 'The payload in padded standard base64.' });
+const Payload = text({ description: 'The payload: opaque, given back byte for byte.' });
+const PayloadBase64 = text({ description: 'The payload in padded standard base64.' });
 
 const ExecutionWindow = duration(1, 'Hard cap of ownership for each attempt.');
-const MaxRetries = integer(0, Number.MAX_SAFE_INTEGER, 'Further attempts after a failed one.');
+const MaxRetries = whole(0, Number.MAX_SAFE_INTEGER, 'Further attempts after a failed one.');
 const Backoff = duration(0, 'Pause after the first failure.');
 const Delay = duration(0, 'The task is not eligible before so much time is over.');
 const RequestId = id('Names this submit: repeated, it is answered with the task it made.');
 
-export const RetryPolicyBody = Type.Object(
+export const RetryPolicyBody = object(
   {
     max_retries: optional(MaxRetries),
     backoff_ms: optional(Backoff),
     backoff_factor: optional(
-      Type.Number({ minimum: 1, maximum: 100, description: 'Growth of the pause per failure.' }),
+      number({ minimum: 1, maximum: 100, description: 'Growth of the pause per failure.' }),
     ),
     backoff_max_ms: optional(duration(0, 'The pause grows no longer than this.')),
   },
   { ...closed, description: 'What follows a failed attempt. Absent fields: the knobs.' },
 );
 // The keys are the user's own: `additionalProperties` reaches all of them, a pattern would not.
-export const MetadataBody = Type.Unsafe<Record<string, string>>({
+export const MetadataBody = as<Record<string, string>>({
   type: 'object',
   additionalProperties: { type: 'string' },
   description: 'Facts carried along: strings, 4 KiB of keys and values in all.',
 });
 
-export const SubmitBody = Type.Object(
+export const SubmitBody = object(
   {
     payload: optional(Payload),
     payload_base64: optional(PayloadBase64),
@@ -85,7 +94,7 @@ export const SubmitBody = Type.Object(
   { ...closed, description: 'Exactly one of payload and payload_base64 is given.' },
 );
 /** The options of a submit whose body is the payload. */
-export const SubmitQuery = Type.Object(
+export const SubmitQuery = object(
   {
     request_id: optional(RequestId),
     execution_window_ms: optional(ExecutionWindow),
@@ -95,36 +104,36 @@ export const SubmitQuery = Type.Object(
   },
   closed,
 );
-export const LeaseBody = Type.Object(
+export const LeaseBody = object(
   {
     worker_id: id('Who asks. Advisory: the lease id alone is the authority.'),
     queues: optional(
-      Type.Array(QueueName, {
+      list(QueueName, {
         minItems: 1,
         maxItems: QUEUES_MAX,
         description: 'Queues to lease from, together in order of eligibility. Default: default.',
       }),
     ),
-    max: optional(integer(1, LEASES_MAX, 'Leases to be granted at most.')),
+    max: optional(whole(1, LEASES_MAX, 'Leases to be granted at most.')),
     wait_ms: optional(Wait),
     capacity: optional(
-      integer(1, Number.MAX_SAFE_INTEGER, 'Leases that this worker can hold in all.'),
+      whole(1, Number.MAX_SAFE_INTEGER, 'Leases that this worker can hold in all.'),
     ),
     encoding: optional(Encoding),
   },
   closed,
 );
 const report = { task_id: TaskIdText, lease_id: LeaseIdText };
-export const HeartbeatBody = Type.Object(report, closed);
-export const CompleteBody = Type.Object(
+export const HeartbeatBody = object(report, closed);
+export const CompleteBody = object(
   {
     ...report,
-    result: optional(Type.String({ description: 'What came of it: opaque.' })),
-    result_base64: optional(Type.String({ description: 'The result in padded standard base64.' })),
+    result: optional(text({ description: 'What came of it: opaque.' })),
+    result_base64: optional(text({ description: 'The result in padded standard base64.' })),
   },
   { ...closed, description: 'At most one of result and result_base64 is given.' },
 );
-export const FailBody = Type.Object(
+export const FailBody = object(
   {
     ...report,
     reason: Reason,
@@ -137,33 +146,33 @@ export const FailBody = Type.Object(
   },
   closed,
 );
-export const KillBody = Type.Object({ task_id: TaskIdText, reason: optional(Reason) }, closed);
-export const RedriveBody = Type.Object({ task_id: TaskIdText }, closed);
-export const TaskQuery = Type.Object(
+export const KillBody = object({ task_id: TaskIdText, reason: optional(Reason) }, closed);
+export const RedriveBody = object({ task_id: TaskIdText }, closed);
+export const TaskQuery = object(
   { task_id: TaskIdText, wait_ms: optional(Wait), encoding: optional(Encoding) },
   closed,
 );
-export const TasksQuery = Type.Object(
+export const TasksQuery = object(
   {
     state: optional(choice(TASK_STATES, 'Only tasks in this state.')),
     queue: optional(QueueName),
     request_id: optional(id('Only the task with this request id.')),
     after: optional(
-      Type.Unsafe<string | number>({
+      as<string | number>({
         anyOf: [TaskIdText, { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }],
         description: "Only tasks after this one: an answer's `next`.",
       }),
     ),
-    limit: optional(integer(1, PAGE_MAX, `Tasks in the answer. Default: ${PAGE_DEFAULT}.`)),
+    limit: optional(whole(1, PAGE_MAX, `Tasks in the answer. Default: ${PAGE_DEFAULT}.`)),
   },
   closed,
 );
-export const ExplainQuery = Type.Object({ task_id: TaskIdText }, closed);
-export const LogQuery = Type.Object(
+export const ExplainQuery = object({ task_id: TaskIdText }, closed);
+export const LogQuery = object(
   {
-    from: optional(integer(0, Number.MAX_SAFE_INTEGER, 'First record number, inclusive.')),
-    limit: optional(integer(1, PAGE_MAX, `Records in the answer. Default: ${PAGE_DEFAULT}.`)),
-    tail: optional(integer(1, PAGE_MAX, 'Only the last so many of the records that match.')),
+    from: optional(whole(0, Number.MAX_SAFE_INTEGER, 'First record number, inclusive.')),
+    limit: optional(whole(1, PAGE_MAX, `Records in the answer. Default: ${PAGE_DEFAULT}.`)),
+    tail: optional(whole(1, PAGE_MAX, 'Only the last so many of the records that match.')),
     task: optional(TaskIdText),
     queue: optional(QueueName),
     type: optional(choice(RECORD_TYPES, 'Only records of this type.')),
@@ -171,11 +180,11 @@ export const LogQuery = Type.Object(
   },
   closed,
 );
-export const NothingBody = Type.Object({}, closed);
+export const NothingBody = object({}, closed);
 /** Each request is looked at by itself when its turn comes: one bad one spoils no other. */
-export const BatchBody = Type.Object(
+export const BatchBody = object(
   {
-    requests: Type.Array(Type.Unknown(), {
+    requests: list(anything(), {
       maxItems: BATCH_MAX,
       description: 'Each with its `op` and the fields of that request, ids included.',
     }),
@@ -215,5 +224,5 @@ export const SCHEMAS = {
   'submit-query': SubmitQuery,
   log: LogQuery,
   batch: BatchBody,
-} as const satisfies Record<string, TSchema>;
+} as const satisfies Record<string, Schema>;
 export type Form = keyof typeof SCHEMAS;

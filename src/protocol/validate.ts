@@ -1,25 +1,20 @@
 // Owns the judgement whether a value has the form that its schema asks for, and the words for a
 // value that has not: which field, and what belongs there. It never repairs or converts anything.
 
-import type { TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Rejected, rejected } from './response.ts';
+import type { Schema } from './schema.ts';
 import { type Form, SCHEMAS } from './schemas.ts';
 
-interface Fault {
-  readonly keyword: string;
-  readonly schemaPath: string;
-  readonly instancePath: string;
-  readonly params: object;
-}
+// Our schemas are our own and tested: to check them against the meta-schema at each start would
+// cost more than to compile them. The first fault is enough: a body may hold a million.
+const ajv = new Ajv({ meta: false, validateSchema: false, strict: false, ownProperties: true });
+const validators = new Map<Form, ValidateFunction>();
 
-const validators = new Map<Form, Validator>();
-
-function validatorOf(form: Form): Validator {
+function validatorOf(form: Form): ValidateFunction {
   let validator = validators.get(form);
   if (validator === undefined) {
-    const schema: TSchema = SCHEMAS[form];
-    validator = Compile(schema);
+    validator = ajv.compile(SCHEMAS[form]);
     validators.set(form, validator);
   }
   return validator;
@@ -28,27 +23,25 @@ function validatorOf(form: Form): Validator {
 /** @returns undefined when the value has the form, else what is wrong with it, naming the field. */
 export function malformed(form: Form, value: unknown): Rejected | undefined {
   const validator = validatorOf(form);
-  if (validator.Check(value)) return undefined;
-  return explain(SCHEMAS[form], validator.Errors(value), value);
+  if (validator(value)) return undefined;
+  return explain(SCHEMAS[form], validator.errors?.[0], value);
 }
 
 /** @returns whether a field is a whole number, so that its text in a query may be made one. */
 export function wantsWholeNumber(form: Form, field: string): boolean {
-  const { properties = {} } = SCHEMAS[form] as Node;
+  const { properties } = SCHEMAS[form];
   return Object.hasOwn(properties, field) && properties[field]?.type === 'integer';
 }
 
-function explain(schema: TSchema, faults: readonly Fault[], value: unknown): Rejected {
+function explain(schema: Schema, fault: ErrorObject | undefined, value: unknown): Rejected {
   // A name that nobody knows explains a required one that is missing: it is told first.
-  const unknown = faults.find(isUnknownField);
+  const unknown = unknownField(schema, fault, value);
   if (unknown !== undefined) {
-    const field = dotted(unknown.instancePath);
+    const field = dotted(unknown);
     return rejected('malformed', `There is no field ${field} here.`, { field });
   }
-  const fault = faults.find((each) => each.keyword !== 'anyOf') ?? faults[0];
   if (fault?.keyword === 'required') {
-    const missing = (fault.params as { requiredProperties?: string[] }).requiredProperties?.[0];
-    const field = dotted(`${fault.instancePath}/${missing ?? ''}`);
+    const field = dotted(`${fault.instancePath}/${fault.params.missingProperty}`);
     return rejected('malformed', `The field ${field} is missing.`, { field });
   }
   const path = fault?.instancePath ?? '';
@@ -61,8 +54,22 @@ function explain(schema: TSchema, faults: readonly Fault[], value: unknown): Rej
   });
 }
 
-const isUnknownField = (fault: Fault): boolean =>
-  fault.keyword === 'boolean' && fault.schemaPath.endsWith('/additionalProperties');
+/** @returns the path of the first name that the schema does not know, beside or at the fault. */
+function unknownField(
+  schema: Schema,
+  fault: ErrorObject | undefined,
+  value: unknown,
+): string | undefined {
+  const path = fault?.instancePath ?? '';
+  const { properties, additionalProperties } = nodeAt(schema, path);
+  const at = valueAt(value, path);
+  if (additionalProperties !== false || properties === undefined) return undefined;
+  if (typeof at !== 'object' || at === null || Array.isArray(at)) return undefined;
+  const name = Object.keys(at).find((key) => !Object.hasOwn(properties, key));
+  return name === undefined
+    ? undefined
+    : `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
 
 function hint(field: string): string {
   if (field !== 'payload' && field !== 'result') return '';
@@ -92,26 +99,8 @@ function valueAt(value: unknown, path: string): unknown {
   return at;
 }
 
-/** The keywords that our schemas use. */
-interface Node {
-  readonly type?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly additionalProperties?: Node | boolean;
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly Node[];
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-}
-
-function nodeAt(schema: TSchema, path: string): Node {
-  let node = schema as Node;
+function nodeAt(schema: Schema, path: string): Schema {
+  let node = schema;
   for (const step of steps(path)) {
     const { properties = {}, items, additionalProperties } = node;
     const named = Object.hasOwn(properties, step) ? properties[step] : items;
@@ -121,7 +110,7 @@ function nodeAt(schema: TSchema, path: string): Node {
 }
 
 /** What belongs in a field, in words, from its schema. */
-function shapeOf(node: Node): string {
+function shapeOf(node: Schema): string {
   const { type, minimum, maximum, minItems = 0, maxItems, minLength = 0, maxLength } = node;
   if (node.enum !== undefined) return `one of ${node.enum.join(', ')}`;
   if (node.pattern !== undefined || node.anyOf !== undefined) {

@@ -1,8 +1,7 @@
 // Holds what /openapi.json says about answers against what format.ts makes of them.
 
+import { Ajv } from 'ajv';
 import { expect } from 'chai';
-import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { ANSWERS, type AnswerName } from '../../src/protocol/answer-schemas.ts';
 import { format } from '../../src/protocol/format.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
@@ -101,10 +100,9 @@ const answers: readonly (readonly [AnswerName, Response])[] = [
 describe('the OpenAPI document', () => {
   for (const [name, response] of answers) {
     it(`describes ${name} as it is (${response.kind})`, () => {
-      const schema: TSchema = ANSWERS[name];
-      const validator = Compile(schema);
-      const value: unknown = JSON.parse(format(response));
-      expect(validator.Errors(value)).to.deep.equal([]);
+      const validator = new Ajv({ allErrors: true, strict: false }).compile(ANSWERS[name]);
+      validator(JSON.parse(format(response)));
+      expect(validator.errors).to.equal(null);
     });
   }
 
