@@ -69,8 +69,11 @@ export class SocketLink {
 const TASK = /"task_id":"(T\d+)"/;
 const LEASE = /"lease_id":"(L\d+)"/;
 
+/** What a lifecycle needs of a connection. */
+export type Calls = Pick<SocketLink, 'call'>;
+
 /** submit → lease → complete on one connection. @throws Error when an answer is not what it was. */
-export async function lifecycle(link: SocketLink, worker: string, payload: string): Promise<void> {
+export async function lifecycle(link: Calls, worker: string, payload: string): Promise<void> {
   expectIn(await link.call('submit', `{"payload":"${payload}"}`), '"state":"WAITING"');
   const leased = await link.call('lease', `{"worker_id":"${worker}","wait_ms":5000}`);
   const [, task] = TASK.exec(leased) ?? [];
