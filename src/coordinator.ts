@@ -36,8 +36,8 @@ import { Reading } from './reading.ts';
 import { Recovery } from './recovery.ts';
 import { Removal } from './removal.ts';
 
-/** Expiries written with one group at most; the rest goes with the next. */
-const EXPIRED_A_GROUP = 2_000;
+/** Expiries written with one group at most, so that other requests get into each; the rest waits. */
+const EXPIRED_A_GROUP = 500;
 /** Ended tasks are forgotten in strides, not with a record for each tick. */
 const FORGET_EVERY_MS = 200;
 
