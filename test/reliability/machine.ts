@@ -1,0 +1,65 @@
+// Owns what the proofs need of the machine beside Node: a tracer, a compiler, root. What is missing
+// is installed where that is possible, else the proof is skipped and says why; never silently.
+
+import { spawnSync } from 'node:child_process';
+
+export const isRoot = process.getuid?.() === 0;
+
+/** Programs, and the Debian packages that hold them. */
+const PACKAGES = { strace: 'strace', cc: 'gcc', faketime: 'faketime' } as const;
+export type Tool = keyof typeof PACKAGES;
+
+const INSTALL_MS = 120_000;
+const missing = new Map<Tool, boolean>();
+
+/** Skips the test, visibly, unless the machine has these. */
+export function need(test: Mocha.Context, ...tools: readonly (Tool | 'root' | 'linux')[]): void {
+  for (const tool of tools) {
+    if (tool === 'linux') {
+      if (process.platform !== 'linux') skip(test, 'this proof runs on Linux only');
+    } else if (tool === 'root') {
+      if (!isRoot) skip(test, 'only root may mount');
+    } else if (isMissing(tool)) {
+      skip(test, `${tool} is missing (apt-get install ${PACKAGES[tool]})`);
+    }
+  }
+}
+
+function skip(test: Mocha.Context, why: string): never {
+  console.warn(`    skipped: ${why}`);
+  return test.skip();
+}
+
+function isMissing(tool: Tool): boolean {
+  const known = missing.get(tool);
+  if (known !== undefined) return known;
+  const found = isThere(tool) || (install(PACKAGES[tool]) && isThere(tool));
+  missing.set(tool, !found);
+  return !found;
+}
+
+const isThere = (tool: Tool): boolean =>
+  spawnSync('sh', ['-c', `command -v ${tool}`], { stdio: 'ignore' }).status === 0 &&
+  (tool !== 'strace' || mayTrace());
+
+/** A container may have strace and forbid its use. */
+const mayTrace = (): boolean =>
+  spawnSync('strace', ['-f', '-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
+
+/** @returns whether the package manager says that it is there now. */
+function install(name: string): boolean {
+  if (!isRoot || process.platform !== 'linux') return false;
+  console.warn(`    installing ${name}`);
+  const command = `apt-get install -y --no-install-recommends ${name}`;
+  const options = { stdio: 'ignore', timeout: INSTALL_MS } as const;
+  if (spawnSync('sh', ['-c', command], options).status === 0) return true;
+  return spawnSync('sh', ['-c', `apt-get update && ${command}`], options).status === 0;
+}
+
+/** A temporary file system of this size. @returns whether it was mounted. */
+export const mountTmpfs = (directory: string, size: string): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', directory]).status === 0;
+
+export const unmount = (directory: string): void => {
+  spawnSync('umount', ['-l', directory]);
+};

@@ -1,0 +1,168 @@
+// Owns the real executable under test: started on its own directory and ports, perhaps under a
+// tracer or with a library before it, watched for its end, and never left behind.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Ended, EXECUTABLE, freePort } from '../../src/demo/processes.ts';
+import { cleanEnv } from '../e2e/support.ts';
+
+export type Fields = Record<string, unknown>;
+
+export interface ServerOptions {
+  readonly dataDir: string;
+  /** Of `serve`, beside directory and addresses. */
+  readonly args?: readonly string[];
+  /** Words before the node that runs it. */
+  readonly before?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** Another executable: a copy with a fault in it. */
+  readonly executable?: string;
+}
+
+const OUTPUT_KEPT = 1_000_000;
+
+/** A place with addresses that stay the same over the lives of the servers in it. */
+export class Place {
+  readonly dir: string;
+  readonly dataDir: string;
+  readonly httpPort: number;
+  readonly socketPort: number;
+  readonly #servers: Server[] = [];
+
+  private constructor(dir: string, httpPort: number, socketPort: number) {
+    this.dir = dir;
+    this.dataDir = path.join(dir, 'data');
+    this.httpPort = httpPort;
+    this.socketPort = socketPort;
+  }
+
+  static async open(): Promise<Place> {
+    const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-proof-'));
+    return new Place(dir, await freePort(), await freePort());
+  }
+
+  serve(options: Omit<ServerOptions, 'dataDir'> & { dataDir?: string } = {}): Server {
+    const server = new Server(this, { dataDir: this.dataDir, ...options });
+    this.#servers.push(server);
+    return server;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.destroy()));
+    fs.rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+export class Server {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  readonly url: string;
+  /** The newest output. */
+  out = '';
+  err = '';
+  over: Ended | undefined;
+  readonly #traced: boolean;
+
+  constructor(place: Place, options: ServerOptions) {
+    const { dataDir, args = [], before = [], env = {}, executable = EXECUTABLE } = options;
+    const ports = ['--http-port', `${place.httpPort}`, '--socket-port', `${place.socketPort}`];
+    const serve = [executable, 'serve', '--data-dir', dataDir, ...ports, ...args];
+    const [command, ...words] = [...before, process.execPath, ...serve] as [string, ...string[]];
+    this.url = `http://127.0.0.1:${place.httpPort}`;
+    this.#traced = before.length > 0;
+    this.child = spawn(command, words, { cwd: place.dir, env: cleanEnv(env), stdio: 'pipe' });
+    this.child.stdout?.on('data', (data: Buffer) => {
+      this.out = (this.out + data.toString('utf8')).slice(-OUTPUT_KEPT);
+    });
+    this.child.stderr?.on('data', (data: Buffer) => {
+      this.err = (this.err + data.toString('utf8')).slice(-OUTPUT_KEPT);
+    });
+    this.ended = this.#watch();
+  }
+
+  /** To node itself, also when a tracer stands before it. */
+  kill(signal: NodeJS.Signals): void {
+    if (this.over !== undefined) return;
+    const pid = this.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It ended just now.
+    }
+  }
+
+  get pid(): number | undefined {
+    const { pid } = this.child;
+    if (!this.#traced || pid === undefined) return pid;
+    const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return children === '' ? undefined : Number(children.trim().split(' ')[0]);
+  }
+
+  async destroy(): Promise<void> {
+    this.kill('SIGCONT');
+    this.kill('SIGKILL');
+    if (this.#traced && this.over === undefined) {
+      await Promise.race([this.ended, pause(2_000)]);
+      this.child.kill('SIGKILL');
+    }
+    await this.ended;
+  }
+
+  /** SIGTERM, and its end. */
+  async stop(): Promise<Ended> {
+    this.kill('SIGTERM');
+    return this.ended;
+  }
+
+  async ready(timeoutMs = 20_000): Promise<this> {
+    await this.reaches(200, timeoutMs);
+    return this;
+  }
+
+  /** Waits until /readyz answers with this status. @throws Error when it ends or takes too long. */
+  async reaches(status: number, timeoutMs = 20_000): Promise<void> {
+    const end = performance.now() + timeoutMs;
+    while (this.over === undefined && performance.now() < end) {
+      if ((await this.status('/readyz')) === status) return;
+      await pause(20);
+    }
+    const how = this.over === undefined ? `no ${status} after ${timeoutMs} ms` : 'the server ended';
+    throw new Error(`${how}: ${this.err || this.out.slice(-2_000)}`);
+  }
+
+  /** @returns 0 when nobody answers. */
+  async status(route: string): Promise<number> {
+    try {
+      const response = await fetch(this.url + route, { signal: AbortSignal.timeout(2_000) });
+      await response.arrayBuffer();
+      return response.status;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** All records from this number on, as /v1/log gives them. */
+  async records(from = 1): Promise<Fields[]> {
+    const found: Fields[] = [];
+    for (let next = from; ; ) {
+      const response = await fetch(`${this.url}/v1/log?from=${next}&limit=1000`);
+      const text = await response.text();
+      if (!response.ok) throw new Error(`/v1/log: ${response.status} ${text}`);
+      const lines = text.split('\n').filter((line) => line !== '');
+      if (lines.length === 0) return found;
+      for (const line of lines) found.push(JSON.parse(line) as Fields);
+      next = Number(found.at(-1)?.['seq']) + 1;
+    }
+  }
+
+  async #watch(): Promise<Ended> {
+    const [code, signal] = (await once(this.child, 'close')) as [number, NodeJS.Signals];
+    this.over = { code, signal };
+    return this.over;
+  }
+}
