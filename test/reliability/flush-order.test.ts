@@ -9,7 +9,6 @@ import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { roundsOf } from './rounds.ts';
 import { Place } from './server.ts';
 
-const OPTION = 'overlappingSync: false,';
 const CONTROLS: Readonly<Record<string, Patch>> = {
   'answers before the flush': {
     file: 'src/group-commit.js',
@@ -18,13 +17,13 @@ const CONTROLS: Readonly<Record<string, Patch>> = {
   },
   'never flushes': {
     file: 'src/log/lmdb-env.js',
-    from: OPTION,
-    to: `${OPTION} noSync: true,`,
+    from: 'noSync,',
+    to: 'noSync: true,',
   },
   'does not flush the meta page': {
     file: 'src/log/lmdb-env.js',
-    from: OPTION,
-    to: `${OPTION} noMetaSync: true,`,
+    from: 'noSync,',
+    to: 'noSync, noMetaSync: true,',
   },
 };
 
