@@ -1,9 +1,10 @@
 // Owns how an actor logs: lines of JSON on a pipe, readable ones on a terminal, each naming its
 // actor. It never writes a token, and it is for operators only: the log that decides is not this.
 
+import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import type { build } from 'pino-pretty';
 
 export type { Logger } from 'pino';
 
@@ -43,11 +44,14 @@ export function createLogger(actor: string, settings: LogSettings): Logger {
   return pino(options, settings.readable ? readable(settings.color) : process.stdout);
 }
 
-const readable = (colorize: boolean) =>
-  pretty({
+/** Loaded on a terminal only: a server on a pipe starts without it. */
+const readable = (colorize: boolean) => {
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof build;
+  return pretty({
     colorize,
     destination: process.stdout,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'actor',
     messageFormat: '[{actor}] {msg}',
   });
+};

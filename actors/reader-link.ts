@@ -16,7 +16,6 @@ import type { LogQuery } from '../src/reader/log-query.ts';
 import type { Gate } from './gate.ts';
 import { type LagWatch, watchLag } from './lag.ts';
 import { type AskPage, LogStream } from './log-stream.ts';
-import { processMetrics } from './process-metrics.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from './reader-gate.ts';
 import type { FromReader, PageAnswer, ToReader } from './reader-messages.ts';
 
@@ -98,12 +97,13 @@ export class ReaderLink implements ReaderGate {
     return { status: 200, contentType: LINES, body: Buffer.from(page.body) };
   }
 
+  // Who never asks for metrics does not wait, at the start, for what gathers the process's own.
   /** Shows what can be had: the coordinator and the reader may be away, this thread is not. */
   async metrics(): Promise<ReaderAnswer> {
     const [answer, others, process] = await Promise.all([
       askGate(this.#gate, { op: 'metrics' }),
       this.#ask({ kind: 'figures' }),
-      processMetrics(),
+      import('./process-metrics.ts').then((own) => own.processMetrics()),
     ]);
     const coordinator =
       answer.status === 200 ? (JSON.parse(answer.text) as CoordinatorFigures) : undefined;
