@@ -21,7 +21,6 @@ export class ParkedRequests {
   );
   /** Queue → lease requests for it, in order of arrival. */
   private readonly askers = new Map<string, Set<Parked>>();
-  /** Worker → its lease requests that may wait for room: a request without a capacity has it. */
   private readonly ofWorkers = new Map<string, Set<Parked>>();
   private readonly watchers = new Map<number, Set<Parked>>();
   private arrivals = 0;
@@ -41,7 +40,7 @@ export class ParkedRequests {
       addTo(this.watchers, request.taskId, parked);
       return;
     }
-    if (request.capacity !== undefined) addTo(this.ofWorkers, request.workerId, parked);
+    addTo(this.ofWorkers, request.workerId, parked);
     for (const queue of request.queues) addTo(this.askers, queue, parked);
   }
 
