@@ -36,7 +36,7 @@ import { Reading } from './reading.ts';
 import { Recovery } from './recovery.ts';
 import { Removal } from './removal.ts';
 
-/** Expiries written with one group at most, so that other requests get into each; the rest waits. */
+/** Expiries written with one group at most: other requests get into each, and wait for two. */
 const EXPIRED_A_GROUP = 500;
 /** Ended tasks are forgotten in strides, not with a record for each tick. */
 const FORGET_EVERY_MS = 200;
