@@ -9,6 +9,8 @@ import type { World } from './world.ts';
 
 /** While nobody answers, nobody asks more and more. */
 const OPEN_MAX = 100;
+/** Reads, kills and nonsense for one record. */
+const MEDDLING = 0.15;
 
 export class Clients {
   isOpen = true;
@@ -16,6 +18,7 @@ export class Clients {
   private readonly network: Network;
   private readonly dice: Random;
   private requestIds = 0;
+  private meddled = 0;
 
   constructor(world: World, network: Network) {
     this.world = world;
@@ -33,14 +36,17 @@ export class Clients {
       const many = Math.min(missing, dice.between(1, world.settings.batch));
       network.callAll(Array.from({ length: many }, () => this.someSubmit()));
     }
-    world.events.after(missing > 0 ? dice.pick([0, 1, 2]) : 3, () => this.submitLater());
+    world.events.after(missing > 0 ? dice.pick([0, 1, 2]) : 10, () => this.submitLater());
   }
 
   private meddleLater(): void {
     const { world, dice } = this;
-    world.events.after(dice.pick([5, 10, 20]), () => {
-      if (this.isOpen && this.network.open < OPEN_MAX) {
+    world.events.after(dice.pick([5, 20, 50]), () => {
+      // In proportion to what happens: looking on is not what a run is for.
+      const isEnough = this.meddled > world.records * MEDDLING + 20;
+      if (this.isOpen && !isEnough && this.network.open < OPEN_MAX) {
         const many = dice.between(1, world.settings.batch);
+        this.meddled += many;
         this.network.callAll(Array.from({ length: many }, () => this.something()));
       }
       this.meddleLater();

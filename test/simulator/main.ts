@@ -1,48 +1,85 @@
-// Owns the command line of the simulator: `npm run sim -- --seed N --steps M`.
+// Owns the command line of the simulator: `npm run sim -- --seed N --steps M`. It prints the seed
+// first, and of a run that fails the last steps, the settings that repeat it, and a smaller one.
 
 import { parseArgs } from 'node:util';
 import { catchFault } from './catch.ts';
 import { FAULTS } from './faults.ts';
-import { run } from './run.ts';
-import { settingsOf } from './settings.ts';
+import { type Run, run } from './run.ts';
+import { type Settings, settingsOf } from './settings.ts';
+import { shrink } from './shrink.ts';
+
+const HELP = `npm run sim -- [--seed N] [--steps M] [--runs R]   R seeds from N, M records each
+npm run sim -- --forever [--minutes K]             fresh seeds until one fails, or K minutes
+npm run sim -- --settings JSON                     one run as a failure printed it
+npm run sim -- --faults                            every planted fault and what caught it
+  --lines L   how much of the transcript is shown    --no-shrink   only the first failure`;
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
     seed: { type: 'string' },
     steps: { type: 'string', default: '20000' },
     runs: { type: 'string', default: '1' },
-    lines: { type: 'string', default: '60' },
-    faults: { type: 'boolean', default: false },
     forever: { type: 'boolean', default: false },
-    minutes: { type: 'string', default: '10' },
+    minutes: { type: 'string' },
+    settings: { type: 'string' },
+    faults: { type: 'boolean', default: false },
+    lines: { type: 'string', default: '40' },
+    shrink: { type: 'boolean', default: true },
+    help: { type: 'boolean', default: false },
   },
 });
 
-const first = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
-const steps = Number(values.steps);
-const runs = values.forever ? Number.POSITIVE_INFINITY : Number(values.runs);
-if (values.faults) {
-  for (const [number, fault] of FAULTS.entries()) {
-    const caught = await catchFault(fault, number, first, 50_000);
-    const how =
-      caught && `${caught.checker} | ${caught.records} | ${caught.message.split('\n')[0]}`;
-    console.log(`| ${fault.name} | ${how ?? 'not caught'} |`);
+if (values.help) console.log(HELP);
+else if (values.faults) await showFaults();
+else await simulate();
+
+async function simulate(): Promise<void> {
+  const first = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
+  const steps = Number(values.steps);
+  const seconds = values.minutes === undefined ? Number.POSITIVE_INFINITY : +values.minutes * 60;
+  const runs = values.settings || !values.forever ? Number(values.runs) : Number.POSITIVE_INFINITY;
+  console.log(`seed ${first}, ${steps} records a run`);
+  const began = performance.now();
+  const elapsed = (): number => (performance.now() - began) / 1_000;
+  let records = 0;
+  let seed = first;
+  for (; seed < first + runs && elapsed() < seconds; seed += 1) {
+    const settings = values.settings
+      ? (JSON.parse(values.settings) as Settings)
+      : settingsOf(seed, steps);
+    const result = await run(settings);
+    records += result.records;
+    if (result.failure === undefined) continue;
+    await tell(settings, result);
+    process.exitCode = 1;
+    break;
   }
-  process.exit();
+  const cpu = process.cpuUsage().user / 1e6;
+  const rate = `${Math.round(records / elapsed())} a second, ${Math.round(records / cpu)} a CPU second`;
+  console.log(`${records} records in ${seed - first} good runs, ${rate}`);
 }
-console.log(`first seed ${first}, ${steps} records a run`);
-const began = performance.now();
-const seconds = (): number => (performance.now() - began) / 1_000;
-const limit = values.forever ? Number(values.minutes) * 60 : Number.POSITIVE_INFINITY;
-let records = 0;
-for (let seed = first; seed < first + runs && seconds() < limit; seed += 1) {
-  const { failure, transcript, ...result } = await run(settingsOf(seed, steps));
-  records += result.records;
-  if (failure === undefined) continue;
+
+async function tell(settings: Settings, failed: Run): Promise<void> {
+  show(settings, failed);
+  if (!values.shrink || values.settings) return;
+  const small = await shrink(settings, failed, 60_000);
+  console.log(`\nthe smallest of ${small.tried} more runs that fails alike:\n`);
+  show(small.settings, small.run);
+}
+
+function show(settings: Settings, { failure, records, transcript }: Run): void {
   console.log(transcript(Number(values.lines)));
-  console.log(`seed ${seed} fails after ${result.records} records`);
-  console.log(`${failure.checker}: ${failure.message}`);
-  process.exitCode = 1;
-  break;
+  console.log(`seed ${settings.seed} fails after ${records} records`);
+  console.log(`${failure?.checker}: ${failure?.message}`);
+  console.log(`again: npm run sim -- --settings '${JSON.stringify(settings)}'`);
 }
-console.log(`${records} records, ${Math.round(records / seconds())} a second`);
+
+async function showFaults(): Promise<void> {
+  console.log('| planted fault | seen first by | after records |\n|---|---|---|');
+  for (const [number, fault] of FAULTS.entries()) {
+    const caught = await catchFault(fault, number, Number(values.seed ?? 1), 100_000);
+    console.log(`| ${fault.name} | ${caught?.checker ?? 'nobody'} | ${caught?.records} |`);
+    if (caught === undefined) process.exitCode = 1;
+  }
+}

@@ -76,7 +76,7 @@ export function settingsOf(seed: number, records: number): Settings {
       stale: rate(0.03),
       edge: rate(0.05),
     },
-    workers: dice.pick([1, 3, 10, 30]),
+    workers: dice.pick([1, 3, 10, 20]),
     queues: dice.pick([1, 2, 4]),
     backlog: dice.pick([5, 20, 60]),
     delays: dice.pick([[0], [0, 0, 0, 1], [0, 1, 2, 5]]),

@@ -40,14 +40,14 @@ export class Workers {
       workerId,
       queues: dice.chance(0.5) ? queues : [queues[first] as string],
       max: dice.pick([1, 1, 1, 3, 10]),
-      waitMs: dice.pick([0, 0, 100, 1_000]),
+      waitMs: dice.pick([0, 100, 1_000]),
       capacity: dice.pick([undefined, undefined, 1, 3]),
       base64: false,
     };
     this.network.call(request, ({ response, sentAt }) => {
       const leases = response?.kind === 'leased' ? response.leases : [];
       this.workOn(leases, sentAt);
-      const pause = leases.length > 0 ? dice.pick([0, 1, 5, 20]) : dice.pick([5, 20, 100]);
+      const pause = leases.length > 0 ? dice.pick([0, 0, 1, 5]) : dice.pick([5, 50, 200]);
       world.events.after(pause, () => this.ask(workerId));
     });
   }
@@ -60,12 +60,13 @@ export class Workers {
     const executions = leases.map((lease) => this.work(lease, sentAt));
     const parts = together ? [executions] : executions.map((one) => [one]);
     const { leaseDurationMs } = world.settings.knobs;
-    for (const part of parts) {
+    for (const some of parts) {
       const longer = dice.chance(world.troubles.workerStall) ? 3 : 0;
-      const runMs = dice.pick([1, 2, 2, 5, 5, 10, 20, leaseDurationMs * dice.pick([0.1, 0.5, 1])]);
+      const part = dice.chance(0.1) ? leaseDurationMs * dice.pick([0.1, 0.5, 1]) : 0;
+      const runMs = dice.pick([0, 1, 2, 5]) + part;
       const delay = Math.floor(runMs + longer * leaseDurationMs);
-      world.events.after(delay, () => this.report(part));
-      if (longer === 0) for (const execution of part) this.beat(execution);
+      world.events.after(delay, () => this.report(some));
+      if (longer === 0) for (const execution of some) this.beat(execution);
     }
   }
 

@@ -47,7 +47,9 @@ export class Model {
   private readonly knobs: ModelKnobs;
   private actual: readonly LogRecord[] = [];
   private taken = 0;
-  private woken = new Set<string>();
+  /** Queues in which a task came to wait, and workers whose lease ended, in this step. */
+  private readonly woken = new Set<string>();
+  private readonly freed = new Set<string>();
 
   constructor(knobs: ModelKnobs) {
     this.knobs = knobs;
@@ -58,6 +60,7 @@ export class Model {
     this.actual = actual;
     this.taken = 0;
     this.woken.clear();
+    this.freed.clear();
     what();
     const extra = actual[this.taken];
     if (extra !== undefined) throw new Violation('model', `no reason for ${text(extra)}`);
@@ -239,8 +242,9 @@ export class Model {
       if (ready.length === 0) return;
       const next = ready.find((one) => this.isNext(this.firstGrant(one, now)));
       const due = ready.find(({ request }) => {
-        const { queues } = request as LeaseRequest;
-        const named = queues.filter((name) => must(name) || this.woken.has(name));
+        const { queues, capacity, workerId } = request as LeaseRequest;
+        const hasRoomNow = capacity !== undefined && this.freed.has(workerId);
+        const named = queues.filter((name) => hasRoomNow || must(name) || this.woken.has(name));
         return firstEligible(this.book, named, now) !== undefined;
       });
       const served = next ?? due;
@@ -306,10 +310,7 @@ export class Model {
     if (!('extensions' in record)) return;
     const task = this.book.find(record.taskId);
     if (task?.state === 'WAITING') this.woken.add(task.queue);
-    for (const { request } of this.parked) {
-      if (request.op !== 'lease' || request.workerId !== holder) continue;
-      for (const queue of request.queues) this.woken.add(queue);
-    }
+    if (holder !== undefined) this.freed.add(holder);
   }
 
   private tellWatchers(record: LogRecord): void {
