@@ -25,7 +25,7 @@ export class TaskTable {
   private readonly directory = new IdDirectory((row) => this.ids.get(row));
   private rows = 0;
   private readonly freeRows: number[] = [];
-  private foundId = 0;
+  private foundId = -1;
   private foundRow = NONE;
   size = 0;
 
@@ -74,7 +74,7 @@ export class TaskTable {
   }
 
   remove(row: number): void {
-    if (this.foundRow === row) this.foundId = 0;
+    if (this.foundRow === row) this.foundId = -1;
     this.directory.remove(this.ids.get(row));
     this.freeRows.push(row);
     this.size -= 1;

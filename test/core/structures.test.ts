@@ -161,3 +161,15 @@ describe('queue', () => {
     );
   });
 });
+
+describe('task table', () => {
+  it('finds no task under 0, after a row was found and forgotten either', () => {
+    const table = new TaskTable();
+    const row = table.add(7, 0);
+    expect(table.find(0)).to.equal(NONE);
+    expect(table.find(7)).to.equal(row);
+    table.remove(row);
+    expect(table.find(7)).to.equal(NONE);
+    expect(table.find(0)).to.equal(NONE);
+  });
+});
