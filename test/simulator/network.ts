@@ -45,7 +45,7 @@ interface Awaited {
 export class Network {
   private readonly world: World;
   private readonly dice: Random;
-  private readonly calls = new Map<number, Call>();
+  private readonly calls = new Map<number, { readonly call: Call; readonly attempt: number }>();
   private awaited: Awaited[] = [];
   private isFlushing = false;
   /** Calls that are not over. */
@@ -95,11 +95,12 @@ export class Network {
 
   private deliver(calls: readonly Call[]): void {
     const { troubles, events } = this.world;
+    const attempts = calls.map((call) => call.attempt);
     if (this.dice.chance(troubles.drop)) return;
     events.after(this.delay(), () => {
-      for (const call of calls) {
+      for (const [index, call] of calls.entries()) {
         const ticket = this.tell(call.request);
-        this.calls.set(ticket, call);
+        this.calls.set(ticket, { call, attempt: attempts[index] as number });
       }
     });
   }
@@ -130,17 +131,19 @@ export class Network {
   }
 
   private answered(ticket: number, response: Response): void {
-    const call = this.calls.get(ticket);
-    if (call === undefined) return;
+    const sending = this.calls.get(ticket);
+    if (sending === undefined) return;
     this.calls.delete(ticket);
+    const { call, attempt } = sending;
     if (this.dice.chance(this.world.troubles.drop)) return;
     const delay = this.delay();
-    if (delay === 0) this.arrived(call, response);
-    else this.world.events.after(delay, () => this.arrived(call, response));
+    if (delay === 0) this.arrived(call, attempt, response);
+    else this.world.events.after(delay, () => this.arrived(call, attempt, response));
   }
 
-  private arrived(call: Call, response: Response): void {
-    if (call.isOver) return;
+  private arrived(call: Call, attempt: number, response: Response): void {
+    // An answer to an earlier sending comes too late: nobody waits for it.
+    if (call.isOver || call.attempt !== attempt) return;
     if (response.kind === 'refusal' && response.outcome === 'UNAVAILABLE') {
       const { reason, retryAfterMs } = response;
       this.trouble(call, { kind: 'unavailable', reason, retryAfterMs });

@@ -6,7 +6,7 @@ import type { Clock } from '../../src/coordinator-time.ts';
 import type { Digest } from '../../src/core/digest-index.ts';
 import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
 import type { GroupCommit } from '../../src/group-commit.ts';
-import type { AppendResult } from '../../src/log/log.ts';
+import type { AppendResult, SealedSegment } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import type { MemoryStore } from '../../src/log/memory-store.ts';
 import type { Response } from '../../src/protocol/response.ts';
@@ -23,12 +23,18 @@ export interface Given {
 export class NodeLog extends MemoryLog {
   onStart: (record: CoordinatorStarted) => void = () => {};
   onStarted: (record: CoordinatorStarted) => void = () => {};
+  removalFails: () => boolean = () => false;
 
   override async start(record: CoordinatorStarted): Promise<AppendResult> {
     this.onStart(record);
     const result = await super.start(record);
     if (result === 'durable') this.onStarted(record);
     return result;
+  }
+
+  override rewrite(segment: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number> {
+    if (this.removalFails()) return Promise.reject(new Error('the device is full'));
+    return super.rewrite(segment, keep);
   }
 }
 
@@ -37,7 +43,8 @@ export interface NodeOptions {
   readonly knobs: ModelKnobs;
   readonly segmentRecords: number;
   readonly clock: Clock;
-  readonly makeLog?: ((store: MemoryStore) => NodeLog) | undefined;
+  readonly skip: number;
+  readonly removalFails: () => boolean;
 }
 
 export class Node {
@@ -52,12 +59,14 @@ export class Node {
 
   constructor(options: NodeOptions) {
     const { store, knobs, clock, segmentRecords } = options;
-    this.log = options.makeLog?.(store) ?? new NodeLog({ store, manual: true, segmentRecords });
+    this.log = new NodeLog({ store, manual: true, segmentRecords });
+    this.log.removalFails = options.removalFails;
     this.loop = new Coordinator({
       log: this.log,
       knobs,
       clock,
       digestText,
+      skip: options.skip,
       events: {
         answer: (ticket, response) => this.given.push({ ticket, response, durable: store.last }),
         durable: () => {},

@@ -3,13 +3,12 @@
 
 import { Violation } from './checkers/violation.ts';
 import { Clients } from './clients.ts';
+import { Disasters } from './disasters.ts';
 import { Network } from './network.ts';
-import { Random } from './random.ts';
 import { quiet, type Settings } from './settings.ts';
 import { Workers } from './workers.ts';
-import { type Planted, World } from './world.ts';
+import { World } from './world.ts';
 
-const DAY_MS = 86_400_000;
 /** More than it takes to bring everything to its end. */
 const CALM_EVENTS = 100_000;
 
@@ -19,8 +18,8 @@ export interface Run {
   readonly transcript: (lines: number) => string;
 }
 
-export async function run(settings: Settings, planted: Planted = {}): Promise<Run> {
-  const world = new World(settings, planted);
+export async function run(settings: Settings): Promise<Run> {
+  const world = new World(settings);
   const transcript = (lines: number): string => world.transcript.words(lines);
   try {
     await play(world);
@@ -39,7 +38,7 @@ async function play(world: World): Promise<void> {
   const network = new Network(world);
   const clients = new Clients(world, network);
   new Workers(world, network);
-  const troubles = new Troublemaker(world);
+  const troubles = new Disasters(world);
   while (world.records < world.settings.records) {
     const happening = happen(world) ?? troubles.next();
     if (happening !== undefined) await happening;
@@ -79,36 +78,4 @@ function happen(world: World): void | Promise<void> {
   const event = world.events.next();
   if (event === undefined) throw new Violation('liveness', 'nothing will ever happen again');
   return event();
-}
-
-/** What befalls the coordinator's machine between one event and the next. */
-class Troublemaker {
-  private readonly world: World;
-  private readonly dice: Random;
-  private readonly sum: number;
-
-  constructor(world: World) {
-    const { jump, wallStep, crash, takeover } = world.troubles;
-    this.world = world;
-    this.dice = new Random(world.settings.seed, 'troubles');
-    this.sum = jump + wallStep + crash + takeover;
-  }
-
-  next(): Promise<void> | undefined {
-    const { dice, world } = this;
-    if (!dice.chance(this.sum)) return undefined;
-    const { jump, wallStep, crash, takeover } = world.troubles;
-    switch (dice.weighted({ jump, wallStep, crash, takeover })) {
-      case 'jump':
-        world.pass(dice.pick([1, 1_000, 60_000, DAY_MS]));
-        return undefined;
-      case 'wallStep':
-        world.stepWall(dice.pick([-1, 1]) * dice.pick([1, 1_000, 3_600_000, DAY_MS]));
-        return undefined;
-      case 'crash':
-        return world.crash();
-      case 'takeover':
-        return world.takeover();
-    }
-  }
 }

@@ -14,6 +14,12 @@ export interface Troubles {
   readonly stall: number;
   readonly crash: number;
   readonly takeover: number;
+  readonly race: number;
+  readonly stop: number;
+  readonly restore: number;
+  readonly outage: number;
+  readonly leave: number;
+  readonly removal: number;
   readonly jump: number;
   readonly wallStep: number;
   readonly workerCrash: number;
@@ -69,6 +75,12 @@ export function settingsOf(seed: number, records: number): Settings {
       stall: rate(0.0003),
       crash: rate(0.00002),
       takeover: rate(0.00002),
+      race: rate(0.00002),
+      stop: rate(0.00002),
+      restore: rate(0.00001),
+      outage: rate(0.00003),
+      leave: rate(0.001),
+      removal: rate(0.1),
       jump: rate(0.0005),
       wallStep: rate(0.001),
       workerCrash: rate(0.01),

@@ -3,8 +3,10 @@
 // more, or in the very millisecond in which their lease ends.
 
 import { type HeldLease, heartbeat, holdLease, wakeAtMs } from '../../src/client/heartbeat.ts';
+import type { LeaseGranted } from '../../src/core/records.ts';
 import type { LeaseRequest, ReportRequest } from '../../src/protocol/request.ts';
 import type { Lease } from '../../src/protocol/response.ts';
+import { Violation } from './checkers/violation.ts';
 import type { Network } from './network.ts';
 import { Random } from './random.ts';
 import type { World } from './world.ts';
@@ -13,6 +15,8 @@ const STALE_KEPT = 20;
 
 interface Execution {
   readonly lease: Lease;
+  /** Of the world, when the lease was asked for. */
+  readonly timeJumps: number;
   held: HeldLease;
   isOver: boolean;
 }
@@ -23,11 +27,14 @@ export class Workers {
   private readonly dice: Random;
   /** Leases that somebody holds no more, but may still talk about. */
   private readonly stale: Lease[] = [];
+  /** Task → who holds it, or believes so. */
+  private readonly believers = new Map<number, Execution>();
 
   constructor(world: World, network: Network) {
     this.world = world;
     this.network = network;
     this.dice = new Random(world.settings.seed, 'workers');
+    world.onGrant = (record) => this.granted(record);
     for (let n = 0; n < world.settings.workers; n += 1) this.ask(`w${n}`);
   }
 
@@ -44,20 +51,21 @@ export class Workers {
       capacity: dice.pick([undefined, undefined, 1, 3]),
       base64: false,
     };
+    const { timeJumps } = world;
     this.network.call(request, ({ response, sentAt }) => {
       const leases = response?.kind === 'leased' ? response.leases : [];
-      this.workOn(leases, sentAt);
+      this.workOn(leases, sentAt, timeJumps);
       const pause = leases.length > 0 ? dice.pick([0, 0, 1, 5]) : dice.pick([5, 50, 200]);
       world.events.after(pause, () => this.ask(workerId));
     });
   }
 
   /** What was leased together is done together, or each for itself. */
-  private workOn(leases: readonly Lease[], sentAt: number): void {
+  private workOn(leases: readonly Lease[], sentAt: number, timeJumps: number): void {
     const { dice, world } = this;
     if (dice.chance(world.troubles.workerCrash)) return;
     const together = world.settings.batch > 1 && dice.chance(0.7);
-    const executions = leases.map((lease) => this.work(lease, sentAt));
+    const executions = leases.map((lease) => this.work(lease, sentAt, timeJumps));
     const parts = together ? [executions] : executions.map((one) => [one]);
     const { leaseDurationMs } = world.settings.knobs;
     for (const some of parts) {
@@ -70,7 +78,7 @@ export class Workers {
     }
   }
 
-  private work(lease: Lease, sentAt: number): Execution {
+  private work(lease: Lease, sentAt: number, timeJumps: number): Execution {
     this.stale[this.dice.below(STALE_KEPT)] = lease;
     this.atTheEdge(lease);
     const held = holdLease({
@@ -80,7 +88,26 @@ export class Workers {
       intervalMs: lease.heartbeatIntervalMs,
       mode: 'thread',
     });
-    return { lease, held, isOver: false };
+    const execution = { lease, held, timeJumps, isOver: false };
+    this.believers.set(lease.taskId, execution);
+    return execution;
+  }
+
+  /** Nobody else may still believe that the task is theirs, by their own clock. */
+  private granted(record: LeaseGranted): void {
+    const before = this.believers.get(record.taskId);
+    if (before === undefined) return;
+    this.believers.delete(record.taskId);
+    const { held, isOver, timeJumps, lease } = before;
+    const { world } = this;
+    // A report in its name may have ended the lease; time alone must not have.
+    const ended = world.model.book.find(record.taskId)?.leases.at(-2);
+    if (ended?.id !== lease.leaseId || ended.end !== 'expired') return;
+    if (isOver || held.phase !== 'held' || timeJumps !== world.timeJumps) return;
+    if (world.events.now < held.endsAtMs) {
+      const what = `lease ${lease.leaseId} ends at ${held.endsAtMs} for its worker`;
+      throw new Violation('belief', `${what}, lease ${record.seq} begins at ${world.events.now}`);
+    }
   }
 
   private beat(execution: Execution): void {

@@ -4,35 +4,32 @@
 
 import { stateDigest } from '../../src/core/digest.ts';
 import { brokenInvariants } from '../../src/core/invariants.ts';
-import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
+import type { CoordinatorStarted, LeaseGranted, LogRecord } from '../../src/core/records.ts';
 import { decodeRecord } from '../../src/log/codec.ts';
 import { MemoryStore } from '../../src/log/memory-store.ts';
 import type { Request } from '../../src/protocol/request.ts';
 import type { Response } from '../../src/protocol/response.ts';
+import { isRead } from '../../src/reading.ts';
 import { replay } from '../../src/replay.ts';
 import { checkAgreement, checkRemoved } from './checkers/agreement.ts';
 import { checkAnswer } from './checkers/answers.ts';
 import { FactsChecker } from './checkers/facts.ts';
-import { difference, text } from './checkers/same.ts';
+import { difference } from './checkers/same.ts';
 import { Violation } from './checkers/violation.ts';
 import { Events } from './events.ts';
 import { Model } from './model/model.ts';
-import { digestText, Node, type NodeLog } from './node.ts';
+import { digestText, Node } from './node.ts';
 import { Random } from './random.ts';
 import type { Settings, Troubles } from './settings.ts';
 import { Transcript } from './transcript.ts';
 
 const START = 1_700_000_000_000;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const TICK_MS = 50;
 /** Full scans cost as much as the state is large: they are made now and then. */
 const SCAN_EVERY = 2_000;
 const REPLAY_EVERY = 10_000;
-
-export interface Planted {
-  readonly makeLog?: (store: MemoryStore) => NodeLog;
-  readonly onBoot?: (node: Node, world: World) => void;
-}
 
 export class World {
   readonly events = new Events();
@@ -43,11 +40,17 @@ export class World {
   troubles: Troubles;
   node: Node;
   onAnswer: (ticket: number, response: Response) => void = () => {};
+  onGrant: (record: LeaseGranted) => void = () => {};
   /** Everything that waited for an answer of a process that is gone. */
   onCrash: () => void = () => {};
   private readonly dice: Random;
   private readonly facts = new FactsChecker();
-  private readonly planted: Planted;
+  /** How often coordinator time jumped ahead of true time, by a start with a later wall clock. */
+  timeJumps = 0;
+  /** Until then the disk takes nothing. */
+  outageUntil = 0;
+  private skip = 0;
+  private written = 0;
   private wallOffset = 0;
   private timeBase = 0;
   private bootedAt = 0;
@@ -60,18 +63,17 @@ export class World {
   private scanAt = SCAN_EVERY;
   private replayAt = REPLAY_EVERY;
 
-  constructor(settings: Settings, planted: Planted = {}) {
+  constructor(settings: Settings) {
     this.settings = settings;
     this.troubles = settings.troubles;
-    this.planted = planted;
     this.dice = new Random(settings.seed, 'world');
     this.model = new Model(settings.knobs);
-    this.node = this.boot();
+    this.node = this.boot(0);
     this.tickLater();
   }
 
   get records(): number {
-    return this.store.last;
+    return this.written;
   }
 
   private readonly clock = {
@@ -127,6 +129,7 @@ export class World {
 
   /** Time passes and nothing else: a pause of the machine. */
   pass(ms: number): void {
+    this.transcript.add(this.now(), `${ms} ms pass`);
     this.events.now += ms;
   }
 
@@ -135,68 +138,35 @@ export class World {
     this.transcript.add(this.now(), `wall clock stepped by ${ms} ms`);
   }
 
-  /** The process dies; of a commit in flight the disk has all or nothing. */
-  async crash(): Promise<void> {
-    const { log } = this.node;
-    const survives = this.dice.chance(0.5);
-    this.transcript.add(this.now(), `crash, the commit in flight ${survives ? 'done' : 'undone'}`);
-    if (survives && log.pending) log.settle('lost answer');
+  /** The process is gone, and with it all that was not durable; its clients hear nothing. */
+  bury(): void {
     this.landed();
-    await turn();
     this.advanceTo(this.store.last);
     this.model.crashed(this.store.last);
     this.undurable = [];
     this.deferred = [];
     this.onCrash();
-    this.node = this.boot();
-    await this.replayed();
-    this.plan();
   }
 
-  private async replayed(): Promise<void> {
+  /** A new process on what the log holds. */
+  async reboot(skip = 0): Promise<void> {
+    this.node = this.boot(skip);
     await turn();
     if (this.node.broken !== undefined) throw this.node.broken;
     checkAgreement(this.node.loop.state, this.model.book);
+    this.plan();
   }
 
-  /** Another process starts on the same log, and this one is not told. */
-  async takeover(): Promise<void> {
-    const old = this.node;
-    if (old.log.pending || old.loop.recovery.mode !== 'serving') return;
-    this.transcript.add(this.now(), 'another process takes the log over');
-    const bystander = old.loop.take.bind(old.loop);
-    this.advanceTo(this.store.last);
-    this.model.crashed(this.store.last);
-    this.undurable = [];
-    this.deferred = [];
-    this.onCrash();
-    this.node = this.boot();
-    await this.replayed();
-    this.node.log.settle();
-    await turn();
-    this.afterCommit();
+  /** Lets the loop stop as on SIGTERM: everybody is answered first. */
+  stop(): void {
+    const now = this.now();
+    this.transcript.add(now, 'stop');
+    const isServing = this.node.loop.recovery.serving;
+    this.step(
+      () => void this.node.loop.stop(),
+      () => isServing && this.model.hurryAll(now),
+    );
     this.plan();
-    // The old one goes on as if it were alone.
-    const before = old.given.length;
-    for (let n = 1; n <= 3; n += 1) {
-      bystander(-n, { op: 'submit', queue: 'q0', payload: new Uint8Array([n]) });
-    }
-    bystander(-4, {
-      op: 'lease',
-      workerId: 'old',
-      queues: ['q0'],
-      max: 3,
-      waitMs: 0,
-      base64: false,
-    });
-    old.loop.flush();
-    if (old.log.pending) old.log.settle();
-    await turn();
-    for (const { response } of old.given.slice(before)) {
-      const told = response.kind === 'refusal' && response.outcome === 'UNAVAILABLE';
-      if (!told) throw new Violation('fencing', `a fenced writer answered ${text(response)}`);
-    }
-    if (old.fatal === undefined) throw new Violation('fencing', 'a fenced writer goes on');
   }
 
   /** Everything at hand is over: what live state, log and model say must be the same. */
@@ -218,19 +188,30 @@ export class World {
     if (state.lastSeq === this.model.book.lastSeq) checkAgreement(state, this.model.book);
   }
 
-  private boot(): Node {
-    const node = new Node({
+  /** A process on the same log that is not the one we look at. */
+  other(skip = 0): Node {
+    return new Node({
       store: this.store,
       knobs: this.settings.knobs,
       segmentRecords: this.settings.segmentRecords,
       clock: this.clock,
-      makeLog: this.planted.makeLog,
+      skip,
+      removalFails: () => this.dice.chance(this.troubles.removal),
     });
+  }
+
+  private boot(skip: number): Node {
+    const node = this.other(skip);
     const { book } = this.model;
-    this.timeBase = Math.max(Math.floor(this.clock.wall()), book.lastAt);
+    const wall = Math.floor(this.clock.wall());
+    const before = this.now();
+    this.timeBase = Math.max(wall, book.lastAt);
     this.bootedAt = this.events.now;
+    const isFarAhead = book.lastAt > 0 && wall - book.lastAt > DAY_MS;
+    this.model.forgetting.from = this.timeBase + (isFarAhead ? HOUR_MS : 0);
+    if (this.timeBase > before) this.timeJumps += 1;
+    this.skip = skip;
     node.log.onStart = (record) => this.checkStart(record);
-    this.planted.onBoot?.(node, this);
     node.start();
     return node;
   }
@@ -239,7 +220,7 @@ export class World {
     const startedAt = Math.floor(this.clock.wall());
     const { book } = this.model;
     const base = { type: 'CoordinatorStarted', prev: 0, formatVersion: 1, startedAt } as const;
-    const expected = { ...base, at: this.now(), seq: book.lastSeq + 1 };
+    const expected = { ...base, at: this.now(), seq: book.lastSeq + 1 + this.skip };
     const different = difference(expected, record);
     if (different !== undefined) this.node.broken = new Violation('model', `start: ${different}`);
     this.starting = record;
@@ -252,7 +233,7 @@ export class World {
     if (starting === undefined || this.store.last !== starting.seq) return;
     if (model.book.lastSeq >= starting.seq) return;
     this.undurable.push(starting);
-    model.step([starting], () => model.happen({ ...starting }));
+    model.step([starting], () => model.started(starting));
   }
 
   private tickLater(): void {
@@ -288,8 +269,10 @@ export class World {
     for (const record of decided) {
       this.transcript.add(record.at, '  record', record);
       this.undurable.push(record);
+      if (record.type === 'CoordinatorStarted') this.skip = 0;
     }
     this.model.step(decided, judge);
+    for (const record of decided) if (record.type === 'LeaseGranted') this.onGrant(record);
     this.model.isServing = node.loop.recovery.serving;
     this.checkGiven();
   }
@@ -306,18 +289,19 @@ export class World {
   }
 
   /** A commit is on its way: when and how it ends is the disk's. */
-  private plan(): void {
+  plan(): void {
     const { node } = this;
     if (!node.log.pending || this.settling) return;
     this.settling = true;
     const { troubles, dice } = this;
     let delay = dice.pick([0, 0, 1, 1, 2, 5]);
     if (dice.chance(troubles.stall)) delay = dice.pick([300, 1_000, 5_000]);
-    const outcome = dice.chance(troubles.append)
-      ? 'failed'
-      : dice.chance(troubles.lostAnswer)
-        ? 'lost answer'
-        : 'durable';
+    const outcome =
+      dice.chance(troubles.append) || this.events.now < this.outageUntil
+        ? 'failed'
+        : dice.chance(troubles.lostAnswer)
+          ? 'lost answer'
+          : 'durable';
     this.events.after(delay, () => {
       this.settling = false;
       if (this.node !== node) return this.plan();
@@ -342,11 +326,12 @@ export class World {
     } else {
       await turn();
     }
+    if (node.loop.removal.busy) await turn();
     this.afterCommit();
     this.plan();
   }
 
-  private afterCommit(): void {
+  afterCommit(): void {
     const now = this.now();
     this.advanceTo(this.store.last);
     this.afterStep(() => {
@@ -393,6 +378,7 @@ export class World {
       }
       this.facts.see(stored);
     }
+    this.written += count;
     if (count > 0) this.undurable.splice(0, count);
     if (last < this.seen)
       throw new Violation('durability', `the log went from ${this.seen} to ${last}`);
@@ -411,7 +397,4 @@ export class World {
 
 const RESOLVED = Promise.resolve();
 /** Lets everything run that waits for nothing but the promises that were resolved. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
-const isRead = (request: Request): boolean => READS.has(request.op);
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

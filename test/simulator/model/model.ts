@@ -18,7 +18,8 @@ import {
   roomFor,
   whyEmpty,
 } from './decide.ts';
-import { counts, countsByState, listTasks, showTask } from './reads.ts';
+import { Forgetting } from './forget.ts';
+import { answerRead, type Expectation, showTask } from './reads.ts';
 import { heldLease, isOver, type ModelLease, type ModelTask, newestLease } from './tasks.ts';
 
 /** R7. */
@@ -30,15 +31,15 @@ interface Parked {
   readonly parkedAt: number;
 }
 
-/** Says whether an actual answer is the right one; a checker words what is wrong. */
 export interface Expected {
-  readonly answer: Response | ((actual: Response) => string | undefined);
+  readonly answer: Expectation;
   /** The newest record at the decision: the answer may not leave before it is durable. */
   readonly mark: number;
 }
 
 export class Model {
   readonly book = new Book();
+  readonly forgetting: Forgetting;
   readonly parked: Parked[] = [];
   readonly expected = new Map<number, Expected>();
   isServing = false;
@@ -53,6 +54,7 @@ export class Model {
 
   constructor(knobs: ModelKnobs) {
     this.knobs = knobs;
+    this.forgetting = new Forgetting(this.book, knobs);
   }
 
   /** One step of the coordinator, which decided these records in it. */
@@ -76,7 +78,10 @@ export class Model {
       this.serve(now, (queue) => request.queues.includes(queue));
       this.takeLease(ticket, request, now);
     } else if (isRead(request)) {
-      this.read(ticket, request, now);
+      const answer = answerRead(this.book, request, now, this.isServing);
+      if (answer === 'park')
+        this.parked.push({ ticket, request: request as TaskRequest, parkedAt: now });
+      else this.answer(ticket, answer);
     } else {
       const decision = decide(this.book, this.knobs, request as ChangingRequest, now);
       if (decision.record !== undefined) this.happen(decision.record);
@@ -92,16 +97,27 @@ export class Model {
     for (const parked of [...this.parked]) {
       if (parked.parkedAt + parked.request.waitMs <= now) this.conclude(parked, now);
     }
-    this.forget(now);
+    const record = this.forgetting.next(this.actual[this.taken], now);
+    if (record !== undefined) this.happen(record);
   }
 
   /** After a flush the coordinator may go on expiring; anything else has no reason. */
   flushed(now: number): void {
     const first = this.actual[0];
     if (first === undefined) return;
-    if (first.type === 'CoordinatorStarted') this.happen({ ...first });
+    if (first.type === 'CoordinatorStarted') this.started(first);
     this.expireDue(now);
     this.serve(now);
+  }
+
+  /** Its number may leave others free, on a restored log (R35); the world has looked at it. */
+  started(record: LogRecord): void {
+    this.book.lastSeq = record.seq - 1;
+    this.happen({ ...record });
+  }
+
+  hurryAll(now: number): void {
+    for (const parked of [...this.parked]) this.conclude(parked, now);
   }
 
   hurry(ticket: number, now: number): void {
@@ -153,7 +169,7 @@ export class Model {
     this.tellWatchers(record);
   }
 
-  private answer(ticket: number, answer: Expected['answer']): void {
+  private answer(ticket: number, answer: Expectation): void {
     this.expected.set(ticket, { answer, mark: this.book.lastSeq });
   }
 
@@ -323,73 +339,7 @@ export class Model {
       }
     }
   }
-
-  /** When is the product's choice; what, and how far, is not (R32). */
-  private forget(now: number): void {
-    const actual = this.actual[this.taken];
-    if (actual?.type !== 'HistoryForgotten') return;
-    const { book, knobs } = this;
-    const through = (completed: boolean, retentionMs: number, before: number): number => {
-      let newest = before;
-      for (const task of book.over.values()) {
-        if ((task.state === 'COMPLETED') !== completed || retentionMs === 0) continue;
-        if (task.endAt < now - retentionMs) newest = Math.max(newest, task.endRecord);
-      }
-      return newest;
-    };
-    this.happen({
-      type: 'HistoryForgotten',
-      seq: 0,
-      at: now,
-      prev: 0,
-      completedThrough: through(true, knobs.retentionMs, book.completedThrough),
-      failedThrough: through(false, knobs.retentionFailedMs, book.failedThrough),
-      totals: book.totals,
-    });
-  }
-
-  private read(ticket: number, request: Request, now: number): void {
-    const { book } = this;
-    if (request.op === 'tasks') {
-      const list = listTasks(book, request);
-      this.answer(ticket, (actual) => difference({ ...list, next: 0 }, { ...actual, next: 0 }));
-    } else if (request.op === 'task' || request.op === 'standing') {
-      const task = book.find(request.taskId);
-      if (task === undefined) {
-        const no = { kind: 'refusal', outcome: 'REJECTED', reason: 'unknown_task' } as const;
-        this.answer(ticket, { ...no, record: null });
-      } else if (request.op === 'task') {
-        const wait = request.waitMs > 0 && !isOver(task) && this.isServing;
-        if (wait) this.parked.push({ ticket, request, parkedAt: now });
-        else this.answer(ticket, showTask(task, request));
-      } else {
-        const { state, queue, last: lastRecord } = task;
-        const asOf = book.lastSeq;
-        this.answer(ticket, (actual) =>
-          subset(
-            { kind: 'standing', taskId: task.id, state, queue, now, lastRecord, asOf },
-            actual,
-          ),
-        );
-      }
-    } else {
-      const figures = { ...counts(book), now };
-      const tasks = countsByState(book);
-      const { op } = request;
-      this.answer(ticket, (actual) => {
-        if (actual.kind !== 'overview') return `expected an overview, got ${actual.kind}`;
-        if (op !== 'stats') return undefined;
-        return subset(figures, actual.body) ?? subset(tasks, actual.body.tasks);
-      });
-    }
-  }
 }
 
 const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
 const isRead = (request: Request): boolean => READS.has(request.op);
-
-function subset(expected: Record<string, unknown>, actual: unknown): string | undefined {
-  const found = actual as Record<string, unknown>;
-  const same = Object.fromEntries(Object.keys(expected).map((key) => [key, found[key]]));
-  return difference(expected, same);
-}
