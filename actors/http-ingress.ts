@@ -6,6 +6,7 @@ import { HttpServer } from './http-server.ts';
 import type { HttpIngressData } from './ingress-data.ts';
 import { watchLag } from './lag.ts';
 import { serveControl } from './system-control.ts';
+import { warmUp } from './warm-up.ts';
 
 /** The pool's task; resolves after stop. */
 export default function httpIngress({ control, ...options }: HttpIngressData): Promise<void> {
@@ -15,7 +16,11 @@ export default function httpIngress({ control, ...options }: HttpIngressData): P
     const actor: IngressControl = {
       connect: (end) => server.connect(end),
       connectReader: (port) => server.connectReader(port),
-      start: () => server.start(),
+      async start() {
+        const result = await server.start();
+        if (result.ok) warmUp();
+        return result;
+      },
       quiesce: () => server.quiesce(),
       async stop() {
         await server.stop();

@@ -13,6 +13,7 @@ import { ReaderLink } from './reader-link.ts';
 import type { SocketBackend } from './socket-calls.ts';
 import { SocketServer } from './socket-server.ts';
 import { serveControl } from './system-control.ts';
+import { warmUp } from './warm-up.ts';
 
 /** Requests without an answer at a time over all connections, parked ones included. */
 const OPEN_MAX = 32_768;
@@ -31,6 +32,7 @@ export default function socketIngress(data: SocketIngressData): Promise<void> {
       async start(): Promise<StartResult> {
         try {
           const address = await server.listen({ ...listen, path: socketPath });
+          warmUp();
           return { ok: true, address };
         } catch (error) {
           const { code = 'LISTEN', message } = error as NodeJS.ErrnoException;

@@ -20,6 +20,12 @@ function validatorOf(form: Form): ValidateFunction {
   return validator;
 }
 
+/** Every form, the ones that are asked first in front; see prepare. */
+export const FORMS = Object.keys(SCHEMAS) as readonly Form[];
+
+/** Makes a form's judge now, so that the first request of its kind does not wait for it. */
+export const prepare = (form: Form): void => void validatorOf(form);
+
 /** @returns undefined when the value has the form, else what is wrong with it, naming the field. */
 export function malformed(form: Form, value: unknown): Rejected | undefined {
   const validator = validatorOf(form);
