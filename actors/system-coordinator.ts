@@ -30,13 +30,19 @@ export type CoordinatorEnd =
   /** It died without a word of its own. */
   | { readonly kind: 'died'; readonly error: Error };
 
+/** A thread that has said its last words ends within this, unless a write of it hangs. */
+const ENDS_WITHIN_MS = 5_000;
+
 export class CoordinatorThread {
   readonly mailbox: Mailbox;
-  /** Resolves when the thread is gone. Never rejects. */
+  /** Resolves when the thread is gone, or does not end after its last words. Never rejects. */
   readonly over: Promise<CoordinatorEnd>;
+  /** False until the thread is gone: ending the process would wait for it as long as that lasts. */
+  gone = false;
   readonly #control: MessagePort;
   readonly #worker: Worker;
   #end: CoordinatorEnd | undefined;
+  #giveUp: (end: CoordinatorEnd) => void = () => {};
 
   constructor(plan: CoordinatorPlan, hear: (message: FromCoordinator) => void) {
     const { port1, port2 } = new MessageChannel();
@@ -46,6 +52,9 @@ export class CoordinatorThread {
     this.#worker = new Worker(plan.file, { workerData: data, transferList: [port2] });
     port1.on('message', (message: FromCoordinator) => {
       if (message.kind === 'fatal' || message.kind === 'stopped') this.#end ??= message;
+      if (message.kind === 'fatal') {
+        setTimeout(() => this.#giveUp(message), ENDS_WITHIN_MS).unref();
+      }
       hear(message);
     });
     this.over = this.#watch();
@@ -68,11 +77,13 @@ export class CoordinatorThread {
 
   #watch(): Promise<CoordinatorEnd> {
     return new Promise((resolve) => {
+      this.#giveUp = resolve;
       let error: Error | undefined;
       this.#worker.once('error', (thrown) => {
         error = thrown instanceof Error ? thrown : new Error(String(thrown));
       });
       this.#worker.once('exit', (code) => {
+        this.gone = true;
         // Its last words may still lie in the port when its end is announced.
         setImmediate(() => {
           this.#control.close();

@@ -22,8 +22,10 @@ export interface SystemOptions {
 }
 
 export interface RunningSystem {
-  /** The exit status; resolves when everything is closed. */
+  /** The exit status; resolves when everything is closed, or given up. */
   readonly over: Promise<number>;
+  /** A thread was given up that cannot end: leaving the process in order would wait for it. */
+  readonly stuck: boolean;
   /** Answers what was accepted, closes, and resolves `over`. */
   stop(): void;
 }
@@ -37,7 +39,13 @@ const STOP_MAX_MS = 4_500;
 export function startSystem(options: SystemOptions): RunningSystem {
   const system = new System(options);
   const over = system.run();
-  return { over, stop: () => system.stop() };
+  return {
+    over,
+    stop: () => system.stop(),
+    get stuck() {
+      return system.stuck;
+    },
+  };
 }
 
 class System {
@@ -80,6 +88,10 @@ class System {
     } finally {
       await this.#crew.destroy();
     }
+  }
+
+  get stuck(): boolean {
+    return this.#coordinator?.gone === false;
   }
 
   stop(): void {

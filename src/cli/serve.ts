@@ -24,7 +24,9 @@ export function define(command: Command, io: Io): void {
       'is given by --token-file or LEASEHOLD_TOKEN.',
   );
   command.action(async (options: Options) => {
-    const status = await serve(settingsOf(options, io), io);
+    const { status, stuck } = await serve(settingsOf(options, io), io);
+    // A write that hangs in the device holds its thread, and an exit in order waits for that.
+    if (stuck) process.kill(process.pid, 'SIGKILL');
     // Threads that were given up, not closed, would keep the process alive.
     process.exit(status);
   });
@@ -43,7 +45,12 @@ function settingsOf({ config, ...flags }: Options, { env }: Io): Settings {
   }
 }
 
-async function serve(settings: Settings, { stderr }: Io): Promise<number> {
+interface Over {
+  readonly status: number;
+  readonly stuck: boolean;
+}
+
+async function serve(settings: Settings, { stderr }: Io): Promise<Over> {
   const system = startSystem({
     settings,
     version: packageVersion(),
@@ -61,5 +68,5 @@ async function serve(settings: Settings, { stderr }: Io): Promise<number> {
       process.kill(process.pid, signal);
     });
   }
-  return system.over;
+  return { status: await system.over, stuck: system.stuck };
 }
