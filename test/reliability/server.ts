@@ -135,6 +135,19 @@ export class Server {
     throw new Error(`${how}: ${this.err || this.out.slice(-2_000)}`);
   }
 
+  /** Submits again and again until it is answered. @returns whether it was before the end. */
+  async goesOn(timeoutMs: number): Promise<boolean> {
+    const end = performance.now() + timeoutMs;
+    const body = JSON.stringify({ payload: 'p', queue: 'probe' });
+    while (this.over === undefined && performance.now() < end) {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const asked = fetch(`${this.url}/v1/tasks`, { method: 'POST', body, signal });
+      if ((await asked.then(({ status }) => status).catch(() => 0)) === 201) return true;
+      await pause(20);
+    }
+    return false;
+  }
+
   /** @returns 0 when nobody answers. */
   async status(route: string): Promise<number> {
     try {

@@ -28,6 +28,8 @@ export interface TrafficOptions {
 }
 
 let traffics = 0;
+/** One order for all loads of a process, so that the histories of several lives are one. */
+let moment = 0;
 
 export class Traffic {
   readonly history: Asked[] = [];
@@ -35,7 +37,6 @@ export class Traffic {
   readonly #options: TrafficOptions;
   readonly #links: Link[] = [];
   readonly #name: string;
-  #moment = 0;
   #stopping = false;
 
   constructor(place: Place, options: TrafficOptions) {
@@ -84,6 +85,7 @@ export class Traffic {
     };
     const { task_id: created } = await this.#ask(link, 'submit', submit);
     if (random.chance(0.1)) await this.#ask(link, 'submit', submit);
+    if (created === undefined) return; // Refused.
     if (random.chance(0.03)) await this.#ask(link, 'kill', { task_id: created });
     const wanted = { worker_id: worker, max: random.between(1, 3) };
     const { leases = [] } = await this.#ask(link, 'lease', wanted);
@@ -109,12 +111,12 @@ export class Traffic {
 
   async #ask(link: Link, op: Op, params: Fields): Promise<Fields> {
     await this.#options.pace?.();
-    this.#moment += 1;
-    const asked: Asked = { op, params, called: this.#moment };
+    moment += 1;
+    const asked: Asked = { op, params, called: moment };
     this.history.push(asked);
     const answer = await link.call(op, params);
-    this.#moment += 1;
-    asked.returned = this.#moment;
+    moment += 1;
+    asked.returned = moment;
     asked.answer = answer;
     return answer;
   }

@@ -1,0 +1,108 @@
+// The device under a serving coordinator fails or stalls at its so many-th write, flush or last
+// write of a commit: nothing acknowledged is missing, nothing refused is there, and it goes on by
+// itself, or ends in words within 30 s and starts again.
+
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Random } from '../simulator/random.ts';
+import { Device, deviceLibrary, type Fault, missing } from './device.ts';
+import { copyProgram, executableOf } from './patched.ts';
+import { roundsOf } from './rounds.ts';
+import { Place, type Server } from './server.ts';
+import { type Asked, Traffic } from './traffic.ts';
+import { holdsAll } from './verified.ts';
+
+const HANGING = { code: null, signal: 'SIGKILL' };
+const RECOVERS_MS = 30_000;
+const FAULTS: readonly Omit<Fault, 'nth'>[] = [
+  { calls: ['data'], error: 'EIO' },
+  { calls: ['data'], error: 'ENOSPC', partial: 50 },
+  { calls: ['flush'], error: 'EIO' },
+  { calls: ['flush'], error: 'ENOSPC', repeat: 3 },
+  { calls: ['meta'], error: 'EIO' },
+  { calls: ['meta'], error: 'ENOSPC', repeat: 1 },
+  { calls: ['data', 'flush', 'meta'], error: 'EIO', repeat: 20 },
+  { calls: ['flush'], stallMs: 300 },
+  { calls: ['meta'], stallMs: 300 },
+];
+
+describe('a device that fails under a serving coordinator', () => {
+  const rounds = roundsOf('failing device', 1, 120_000);
+  let place: Place;
+  let device: Device;
+  let server: Server;
+  let history: Asked[];
+  before(function () {
+    if (deviceLibrary() !== undefined) return;
+    console.log(`      skipped: ${missing()}`);
+    this.skip();
+  });
+  beforeEach(async () => {
+    place = await Place.open();
+    device = new Device(place.dataDir, place.dir);
+    history = [];
+  });
+  afterEach(() => place.close());
+
+  const serve = async (executable?: string): Promise<Server> => {
+    const args = ['--log-level', 'warn', '--lease-duration-ms', '1000'];
+    const more = executable === undefined ? {} : { executable };
+    server = place.serve({ args, env: device.env, ...more });
+    return server.ready();
+  };
+
+  /** Breaks the device in the middle of a load, and waits until the server serves again. */
+  async function breaks(fault: Fault, seed: number, executable?: string): Promise<string> {
+    const onCut = () => pause(10);
+    const traffic = new Traffic(place, { seed, clients: 4, onCut });
+    await pause(40);
+    device.breaks(fault);
+    const end = performance.now() + RECOVERS_MS;
+    while (device.counted.hits === 0 && performance.now() < end) await pause(5);
+    expect(device.counted.hits, 'the fault struck').to.be.greaterThan(0);
+    if (fault.stallMs === undefined) await pause(30);
+    device.mend();
+    const how = (await server.goesOn(RECOVERS_MS)) ? 'went on' : 'ended';
+    if (how === 'ended') {
+      expect(server.over, 'it ended by itself').to.not.equal(undefined);
+      // Where a write hangs for ever there is no other end: its thread cannot be joined.
+      const ends = fault.stallMs === undefined ? { code: 1, signal: null } : HANGING;
+      expect(server.over, server.err).to.deep.equal(ends);
+      expect(server.err, 'it says why').to.not.equal('');
+      await serve(executable);
+    }
+    await pause(40);
+    await traffic.stop();
+    history.push(...traffic.history);
+    return how;
+  }
+
+  it(`loses nothing and invents nothing, ${FAULTS.length} ways`, async () => {
+    await rounds.run(async (seed) => {
+      const random = new Random(seed, 'faults');
+      await serve();
+      for (const fault of FAULTS) await breaks({ ...fault, nth: random.between(1, 10) }, seed);
+      await server.stop();
+      const unknown = history.filter(({ answer }) => answer?.['reason'] === 'log_unavailable');
+      expect(unknown.length, 'some were told').to.be.greaterThan(0);
+      await holdsAll(place, history);
+    });
+  }).timeout(rounds.timeoutMs);
+
+  it('stalls for longer than a commit may take: believes what became of it, or ends', async () => {
+    const patience = {
+      file: 'src/log/lmdb-log.js',
+      from: 'STALL_MS = 10_000',
+      to: 'STALL_MS = 500',
+    };
+    const copy = executableOf(copyProgram(path.join(place.dir, 'program'), [patience]));
+    await serve(copy);
+    const long: Fault = { calls: ['flush'], nth: 3, stallMs: 800 };
+    expect(await breaks(long, 1, copy)).to.equal('went on');
+    const forever: Fault = { calls: ['flush'], nth: 3, stallMs: 60_000 };
+    expect(await breaks(forever, 2, copy)).to.equal('ended');
+    await server.stop();
+    await holdsAll(place, history);
+  }).timeout(60_000);
+});
