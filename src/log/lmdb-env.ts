@@ -56,9 +56,12 @@ export class Environment {
     }
   }
 
-  /** @throws LogCorrupt when the bytes under this number are not those of its record. */
+  /**
+   * @returns undefined also when the environment cannot be read any more: the file can be.
+   * @throws LogCorrupt when the bytes under this number are not those of its record.
+   */
   get(seq: number): LogRecord | undefined {
-    const bytes = this.db.getBinaryFast(seq); // LMDB's own buffer: valid until the next read.
+    const bytes = this.bytesOf(seq); // LMDB's own buffer: valid until the next read.
     return bytes === undefined ? undefined : decodeRecord(seq, bytes, 0, bytes.length);
   }
 
@@ -84,6 +87,16 @@ export class Environment {
     const writing = this.settle([condition, ...puts]);
     this.writing = writing;
     return within(writing, stallMs, 'stalled');
+  }
+
+  private bytesOf(seq: number): Uint8Array | undefined {
+    try {
+      return this.db.getBinaryFast(seq);
+    } catch {
+      // After an error of a commit's last write LMDB refuses to read as well, and a request may
+      // want a payload before the commit is known to have failed.
+      return undefined;
+    }
   }
 
   private async settle(results: readonly PromiseLike<boolean>[]): Promise<Written> {

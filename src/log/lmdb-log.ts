@@ -151,7 +151,7 @@ export class LmdbLog implements Log {
     if (this.line.fenced) throw new LogError('LOG_FENCED', 'another writer has the log');
     await this.leave();
     // What we read next is what happened: it must not be lost to a power cut after that.
-    await syncPath(dataFile(this.segments.live.path));
+    await flushed(dataFile(this.segments.live.path));
     this.segments = new Segments(this.place.logDir);
     this.writer = this.writerOf(this.segments);
     this.line.reopened();
@@ -170,5 +170,21 @@ export class LmdbLog implements Log {
   private async leave(): Promise<void> {
     this.segments.close();
     await this.writer.close();
+  }
+}
+
+/** @throws LogError LOG_IO: nobody can say what of the file is on the device then. */
+async function flushed(file: string): Promise<void> {
+  try {
+    await syncPath(file);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new LogError(
+      'LOG_IO',
+      `cannot flush ${file}: ${message}; a new start reads what is there`,
+      {
+        cause: error,
+      },
+    );
   }
 }

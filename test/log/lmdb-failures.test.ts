@@ -44,6 +44,16 @@ describe('a log on a device that fails', () => {
     expect(numbers(log.read(1))).to.deep.equal(upTo(5));
   });
 
+  it('is read on after an error of the last write of a commit, before it is opened anew', async () => {
+    log = await openLmdbLog({ dataDir, stallMs: 2_000 });
+    await log.start(started(1));
+    await log.append(group(2, 4));
+    breakDataFile(dataDir, 'meta');
+    expect(await log.append(group(5, 7))).to.equal('failed');
+    expect(log.get(3)?.seq).to.equal(3);
+    expect(numbers(log.read(1))).to.deep.equal(upTo(4));
+  });
+
   it('goes on after an error while a reader of the same process has the log open', async () => {
     log = await openLmdbLog({ dataDir, stallMs: 2_000 });
     await log.start(started(1));
