@@ -1,0 +1,133 @@
+// Fails every write, flush and last write of a commit in turn, in one life of the real executable
+// under load: the first after some moment, the second, the third. Nothing acknowledged is lost and
+// the server goes on by itself; but where no flush succeeds any more nobody can say what is on the
+// device: then it stops, and a start reads what is there.
+
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Device, deviceLibrary, type Fault, missing } from './device.ts';
+import { compare } from './history.ts';
+import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { roundsOf } from './rounds.ts';
+import { Place, type Server } from './server.ts';
+import { Traffic } from './traffic.ts';
+import { holdsAll } from './verified.ts';
+import { until } from './waiting.ts';
+
+/** More calls than a commit makes, and those of the commits after it. */
+const NTH_MAX = 10;
+/** So long the device fails altogether, and then works again. */
+const OUTAGE_MS = 300;
+const args = ['--lease-duration-ms', '300', '--segment-bytes', '1048576', '--log-level', 'warn'];
+
+const FAULTS: readonly Omit<Fault, 'nth'>[] = (['data', 'flush', 'meta'] as const).flatMap(
+  (call) => [
+    { calls: [call], error: 'EIO' },
+    { calls: [call], error: 'ENOSPC', partial: call === 'data' ? 40 : 0 },
+    { calls: [call], stallMs: 50 },
+  ],
+);
+
+const CONTROLS: Readonly<Record<string, Patch>> = {
+  'answers before the flush': {
+    file: 'src/group-commit.js',
+    from: 'hold(ticket, response) {',
+    to: 'hold(ticket, response) { return false;',
+  },
+  'takes a failed append for a durable one': {
+    file: 'src/group-commit.js',
+    from: "if (result !== 'durable') {",
+    to: "if (result === 'fenced') {",
+  },
+};
+
+describe('a device of which every call fails once', () => {
+  const rounds = roundsOf('every call', 1, 240_000);
+  let place: Place;
+  let device: Device;
+  let traffic: Traffic;
+  before(function () {
+    if (deviceLibrary() !== undefined) return;
+    console.log(`      skipped: ${missing()}`);
+    this.skip();
+  });
+  beforeEach(async () => {
+    place = await Place.open();
+    device = new Device(place.dataDir, place.dir);
+  });
+  afterEach(async () => {
+    await place.close();
+    await traffic.stop();
+  });
+
+  const serve = (executable?: string): Promise<Server> => {
+    const copy = executable === undefined ? {} : { executable };
+    return place.serve({ args, env: device.env, ...copy }).ready();
+  };
+  const load = (seed: number): Traffic => {
+    traffic = new Traffic(place, { seed, clients: 6, onCut: () => pause(10) });
+    return traffic;
+  };
+
+  it(`loses nothing and goes on, the first ${NTH_MAX} calls of each kind`, async () => {
+    await rounds.run(async (seed) => {
+      let server = await serve();
+      const { history } = load(seed);
+      for (const fault of FAULTS) {
+        for (let nth = 1; nth <= NTH_MAX; nth += 1) {
+          await breakOnce(server, device, { ...fault, nth });
+        }
+        if (fault.error === undefined) continue;
+        device.breaks({ ...fault, nth: 1, repeat: 1_000_000 });
+        await until('the device fails', () => device.counted.hits > 0);
+        if (fault.calls[0] === 'flush') {
+          expect((await server.ended).code, server.out).to.equal(1);
+          expect(server.err).to.match(/^leasehold: .*cannot flush .*data\.mdb/m);
+          device.mend();
+          server = await serve();
+        } else {
+          await outage(server, device);
+        }
+      }
+      await traffic.stop();
+      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+      expect((await holdsAll(place, history)).length).to.be.greaterThan(500);
+    });
+  }).timeout(rounds.timeoutMs);
+
+  for (const [name, patch] of Object.entries(CONTROLS)) {
+    it(`control: a program that ${name} is caught`, async () => {
+      const executable = executableOf(copyProgram(path.join(place.dir, 'program'), [patch]));
+      const server = await serve(executable);
+      const { history } = load(1);
+      for (let nth = 1; nth <= NTH_MAX && server.over === undefined; nth += 1) {
+        device.breaks({ calls: ['data'], error: 'EIO', nth });
+        await until('it is hit', () => device.counted.hits > 0 || server.over !== undefined);
+        await pause(30);
+      }
+      await server.destroy();
+      await traffic.stop();
+      const again = await place.serve().ready();
+      expect(compare(history, await again.records())).to.not.deep.equal([]);
+    }).timeout(60_000);
+  }
+});
+
+async function breakOnce(server: Server, device: Device, fault: Fault): Promise<void> {
+  const what = JSON.stringify(fault);
+  device.breaks(fault);
+  await until(`${what} is hit`, () => device.counted.hits > 0 || server.over !== undefined);
+  device.mend();
+  expect(await server.goesOn(30_000), `${what}: ${server.err.slice(-1_000)}`).to.equal(true);
+}
+
+/** Nothing can be written for a while: reads and health go on, then writes do again. */
+async function outage(server: Server, device: Device): Promise<void> {
+  await server.reaches(503);
+  await pause(OUTAGE_MS);
+  expect(await server.status('/livez')).to.equal(200);
+  expect(await server.status('/v1/stats')).to.equal(200);
+  device.mend();
+  await server.reaches(200);
+}
