@@ -12,37 +12,47 @@ export interface HttpAnswer {
 const LENGTH = /\r\ncontent-length: (\d+)/i;
 
 export class HttpLink {
-  private readonly socket: Socket;
+  private readonly port: number;
+  private socket: Socket | undefined;
   private text = '';
-  private settle: ((answer: HttpAnswer) => void) | undefined;
+  private settle: ((answer: HttpAnswer | Error) => void) | undefined;
 
-  private constructor(socket: Socket) {
-    this.socket = socket;
-    socket.setNoDelay(true);
-    socket.setEncoding('latin1');
-    socket.on('data', (chunk) => this.take(chunk as unknown as string));
+  private constructor(port: number) {
+    this.port = port;
   }
 
   static async to(port: number): Promise<HttpLink> {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    return new HttpLink(socket);
+    const link = new HttpLink(port);
+    await link.connect();
+    return link;
   }
 
   /** @param body JSON text of ASCII characters. */
-  post(path: string, body: string): Promise<HttpAnswer> {
-    this.socket.write(
+  async post(path: string, body: string): Promise<HttpAnswer> {
+    // A server closes a connection that was idle for long: that is no fault of either.
+    if (this.socket?.writable !== true) await this.connect();
+    this.socket?.write(
       `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n` +
         `content-length: ${body.length}\r\n\r\n${body}`,
       'latin1',
     );
-    return new Promise((resolve) => {
-      this.settle = resolve;
+    return new Promise((resolve, reject) => {
+      this.settle = (answer) => (answer instanceof Error ? reject(answer) : resolve(answer));
     });
   }
 
+  private async connect(): Promise<void> {
+    const socket = connect(this.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.setNoDelay(true);
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk) => this.take(chunk as unknown as string));
+    socket.on('close', () => this.settle?.(new Error('closed before the answer')));
+    this.socket = socket;
+  }
+
   close(): void {
-    this.socket.destroy();
+    this.socket?.destroy();
   }
 
   private take(chunk: string): void {

@@ -20,6 +20,9 @@ export class SocketLink {
     socket.setNoDelay(true);
     socket.setEncoding('utf8');
     socket.on('data', (chunk) => this.take(chunk as unknown as string));
+    socket.on('close', () => {
+      for (const settle of this.open.values()) settle('closed before the answer');
+    });
   }
 
   static async to(port: number): Promise<SocketLink> {
