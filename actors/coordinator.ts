@@ -147,7 +147,8 @@ class CoordinatorActor {
       },
       durable: (seq) => {
         progress.durable = seq;
-        say({ kind: 'durable', seq });
+        // Two threads wake for this message: it is sent only where it is waited for.
+        if (progress.awaited) say({ kind: 'durable', seq });
         this.consumer.flushReplies();
         // The next commit takes along what has arrived while this one was flushed.
         if (!this.running) return;

@@ -13,7 +13,8 @@ const TO_REPLAY = 2;
 const DURABLE = 3;
 const EPOCH = 4;
 const STOPPING = 5;
-const WORDS = 6;
+const AWAITED = 6;
+const WORDS = 7;
 
 export class Progress {
   readonly #words: BigInt64Array;
@@ -59,6 +60,15 @@ export class Progress {
 
   set durable(seq: number) {
     this.#set(DURABLE, seq);
+  }
+
+  /** For the reader's thread: whether anybody there waits for the next durable record. */
+  get awaited(): boolean {
+    return this.#get(AWAITED) === 1;
+  }
+
+  set awaited(awaited: boolean) {
+    this.#set(AWAITED, awaited ? 1 : 0);
   }
 
   get epoch(): number {

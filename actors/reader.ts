@@ -44,6 +44,7 @@ class Reader implements ReaderControl {
     this.#data = data;
     this.#ended = ended;
     this.#progress = new Progress(data.progress);
+    this.#progress.awaited = true;
   }
 
   start(): Promise<StartResult> {
@@ -67,6 +68,7 @@ class Reader implements ReaderControl {
       this.#waiters.delete(waiter);
       waiter.wake();
     }
+    this.#progress.awaited = this.#waiters.size > 0 || this.#reading === undefined;
     // What kept the log from being opened at the start may be over.
     if (this.#reading === undefined) void this.start();
   }
@@ -92,6 +94,13 @@ class Reader implements ReaderControl {
     return this.#reading;
   }
 
+  #wait(waiter: Waiter): void {
+    this.#waiters.add(waiter);
+    this.#progress.awaited = true;
+    // A record that became durable just before that was announced to nobody.
+    this.durable(this.#progress.durable);
+  }
+
   async #open(): Promise<StartResult> {
     if (this.#reading !== undefined) return { ok: true };
     try {
@@ -101,7 +110,7 @@ class Reader implements ReaderControl {
         log,
         queueOf: queueNames(log),
         durable,
-        wait: (waiter) => void this.#waiters.add(waiter),
+        wait: (waiter) => this.#wait(waiter),
         forget: (waiter) => void this.#waiters.delete(waiter),
       };
       return { ok: true };
