@@ -21,8 +21,9 @@ import type { CoordinatorData, FromCoordinator, ToCoordinator } from './control.
 import { MeasuredLog } from './measured-log.ts';
 import { type Phase, Progress } from './progress.ts';
 
-/** While a group is in flight so many records may gather; then the mailbox holds what comes. */
+/** While a group is in flight so much may gather; then the mailbox holds what comes. */
 const GATHERED_MAX = 4_096;
+const GATHERED_MAX_BYTES = 16 * 1024 * 1024;
 const DRAIN_MESSAGES = 1_024;
 const DRAIN_BYTES = 8 * 1024 * 1024;
 /** A ticket of the loop is its producer's place here times this, plus the producer's own ticket. */
@@ -111,7 +112,9 @@ class CoordinatorActor {
 
   /** Takes what is there; while a group is in flight only as much as may gather behind it. */
   private drain(): boolean {
-    this.held = this.loop.commits.busy && this.loop.commits.gathered >= GATHERED_MAX;
+    const { commits } = this.loop;
+    const isMuch = commits.gathered >= GATHERED_MAX || commits.gatheredBytes >= GATHERED_MAX_BYTES;
+    this.held = commits.busy && isMuch;
     if (this.held) return true;
     try {
       return this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink);

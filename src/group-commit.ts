@@ -17,6 +17,8 @@ export interface Answer {
 interface Group {
   readonly records: LogRecord[];
   readonly answers: Answer[];
+  /** Of payloads and results in them, counted from when it is the group that gathers. */
+  bytes: number;
 }
 
 export interface Commit {
@@ -33,13 +35,15 @@ export interface CommitEvents {
   lost(result: Exclude<AppendResult, 'durable'>, tickets: readonly Ticket[]): void;
 }
 
-const emptyGroup = (): Group => ({ records: [], answers: [] });
+const emptyGroup = (): Group => ({ records: [], answers: [], bytes: 0 });
 
 export class GroupCommit {
   private readonly log: Log;
   private readonly events: CommitEvents;
   private gathering = emptyGroup();
   private inFlight: Group | undefined;
+  /** Of answers that joined the group in flight. */
+  private joinedBytes = 0;
   private waiting: (() => void)[] = [];
 
   constructor(log: Log, events: CommitEvents) {
@@ -56,6 +60,11 @@ export class GroupCommit {
     return this.gathering.records.length;
   }
 
+  /** What waits behind the group in flight, in bytes of payloads and results. */
+  get gatheredBytes(): number {
+    return this.gathering.bytes + this.joinedBytes;
+  }
+
   get idle(): boolean {
     return this.inFlight === undefined && this.gathering.records.length === 0;
   }
@@ -68,14 +77,18 @@ export class GroupCommit {
 
   append(record: LogRecord): void {
     this.gathering.records.push(record);
+    if (record.type === 'TaskCreated') this.gathering.bytes += record.payload.length;
+    else if (record.type === 'TaskCompleted') this.gathering.bytes += record.result?.length ?? 0;
   }
 
   /** @returns true when the answer waits for a flush, false: it may leave at once. */
   hold(ticket: Ticket, response: Response): boolean {
     if (this.gathering.records.length > 0) {
       this.gathering.answers.push({ ticket, response });
+      this.gathering.bytes += bytesIn(response);
     } else if (this.inFlight !== undefined) {
       this.inFlight.answers.push({ ticket, response });
+      this.joinedBytes += bytesIn(response);
     } else {
       return false;
     }
@@ -101,6 +114,7 @@ export class GroupCommit {
 
   private settle(group: Group, result: AppendResult): void {
     this.inFlight = undefined;
+    this.joinedBytes = 0;
     if (result !== 'durable') {
       const after = this.gathering;
       this.gathering = emptyGroup();
@@ -128,4 +142,12 @@ export class GroupCommit {
 function recordIn(group: Group | undefined, seq: number): LogRecord | undefined {
   const first = group?.records[0];
   return first === undefined || seq < first.seq ? undefined : group?.records[seq - first.seq];
+}
+
+function bytesIn(response: Response): number {
+  if (response.kind === 'task') return response.payload.length + (response.result?.length ?? 0);
+  if (response.kind !== 'leased') return 0;
+  let bytes = 0;
+  for (const { payload } of response.leases) bytes += payload.length;
+  return bytes;
 }
