@@ -152,6 +152,8 @@ export class Recovery {
       this.end(error as Error);
       return;
     }
+    // It was flushed when it was reopened: who reads the log may see all of it.
+    this.options.events.durable(this.state.lastSeq, 0);
     this.enter('read-only');
     this.probeAt = this.time.now() + this.probeEveryMs;
     this.probeEveryMs = Math.min(this.probeEveryMs * 2, PROBE_LAST_MS);
