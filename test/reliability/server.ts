@@ -33,16 +33,17 @@ export class Place {
   readonly socketPort: number;
   readonly #servers: Server[] = [];
 
-  private constructor(dir: string, httpPort: number, socketPort: number) {
+  private constructor(dir: string, data: string, httpPort: number, socketPort: number) {
     this.dir = dir;
-    this.dataDir = path.join(dir, 'data');
+    this.dataDir = path.join(dir, data);
     this.httpPort = httpPort;
     this.socketPort = socketPort;
   }
 
-  static async open(): Promise<Place> {
+  /** @param data where the data directory is in the place. */
+  static async open(data = 'data'): Promise<Place> {
     const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-proof-'));
-    return new Place(dir, await freePort(), await freePort());
+    return new Place(dir, data, await freePort(), await freePort());
   }
 
   serve(options: Omit<ServerOptions, 'dataDir'> & { dataDir?: string } = {}): Server {
