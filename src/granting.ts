@@ -102,7 +102,8 @@ export class Granting {
   }
 
   tick(now: number): void {
-    this.wakeDue(this.parked.queuesAskedFor(), now);
+    // Only a queue that has tasks can have one whose time has come.
+    this.wakeDue(this.parked.queuesAskedFor(this.loop.state.contracts.queues), now);
     for (;;) {
       const parked = this.parked.takeDue(now);
       if (parked === undefined) break;

@@ -83,8 +83,11 @@ export class ParkedRequests {
     return this.askers.get(queue) ?? [];
   }
 
-  queuesAskedFor(): Iterable<string> {
-    return this.askers.keys();
+  /** Queues that are asked for and among these: the shorter list of the two is walked. */
+  queuesAskedFor(among: ReadonlyMap<string, unknown>): Iterable<string> {
+    const { askers } = this;
+    const [fewer, others] = askers.size < among.size ? [askers, among] : [among, askers];
+    return [...fewer.keys()].filter((queue) => others.has(queue));
   }
 
   /** Queues that a worker's parked requests ask for: it may have room again. */
