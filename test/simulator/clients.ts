@@ -9,8 +9,6 @@ import type { World } from './world.ts';
 
 /** While nobody answers, nobody asks more and more. */
 const OPEN_MAX = 100;
-/** Reads, kills and nonsense for one record. */
-const MEDDLING = 0.15;
 
 export class Clients {
   isOpen = true;
@@ -43,7 +41,7 @@ export class Clients {
     const { world, dice } = this;
     world.events.after(dice.pick([5, 20, 50]), () => {
       // In proportion to what happens: looking on is not what a run is for.
-      const isEnough = this.meddled > world.records * MEDDLING + 20;
+      const isEnough = this.meddled > world.records * world.settings.meddling + 20;
       if (this.isOpen && !isEnough && this.network.open < OPEN_MAX) {
         const many = dice.between(1, world.settings.batch);
         this.meddled += many;
@@ -89,13 +87,13 @@ export class Clients {
     switch (
       dice.weighted({
         kill: 2,
-        redrive: 3,
+        redrive: 6,
         task: 4,
         wait: 2,
         tasks: 1,
         standing: 2,
         stats: 2,
-        odd: 2,
+        odd: 4,
       })
     ) {
       case 'kill':
@@ -109,7 +107,7 @@ export class Clients {
       case 'tasks':
         return {
           op: 'tasks',
-          after: dice.below(this.world.records),
+          after: dice.below(this.world.store.last),
           limit: dice.pick([1, 10]),
           state: dice.pick([undefined, ...TASK_STATES]),
           queue: dice.pick([undefined, 'q0', 'q1']),
@@ -119,7 +117,7 @@ export class Clients {
       case 'stats':
         return { op: dice.pick(['stats', 'queues', 'workers', 'metrics'] as const) };
       case 'odd':
-        return { op: 'complete', taskId, leaseId: dice.below(this.world.records + 10) };
+        return { op: 'complete', taskId, leaseId: this.someLease(taskId) };
     }
   }
 
@@ -132,7 +130,14 @@ export class Clients {
       if (n === skip) return id;
       n += 1;
     }
-    return this.dice.below(this.world.records + 2);
+    return this.dice.below(this.world.store.last + 2);
+  }
+
+  /** One of the task's own, or any number. */
+  private someLease(taskId: number): number {
+    const leases = this.world.model.book.find(taskId)?.leases ?? [];
+    if (leases.length > 0 && this.dice.chance(0.8)) return this.dice.pick(leases).id;
+    return this.dice.below(this.world.store.last + 10);
   }
 
   private someEnded(): number {

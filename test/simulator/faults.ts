@@ -124,7 +124,7 @@ export const FAULTS: readonly Fault[] = [
         'applyChecked(state, { ...record, requestId: undefined });',
       ],
     ],
-    seenBy: ['model', 'digest'],
+    seenBy: ['model', 'digest', 'agreement'],
   },
   {
     name: 'a second TaskCancelled for one lease',
@@ -179,7 +179,7 @@ export const FAULTS: readonly Fault[] = [
       ],
       ['core/check.js', 'if (record.at < state.lastAt)', 'if (false)'],
     ],
-    seenBy: ['model', 'facts'],
+    seenBy: ['model', 'facts', 'exception'],
   },
   {
     name: 'poison one expiry too late',
@@ -262,5 +262,61 @@ export const FAULTS: readonly Fault[] = [
       ],
     ],
     seenBy: ['order', 'durability'],
+  },
+  {
+    name: 'a read does not wait for the flush of what it saw',
+    changes: [
+      [
+        'reading.js',
+        'this.loop.answer(ticket, this.read(request, now));',
+        'this.loop.events.answer(ticket, this.read(request, now));',
+      ],
+    ],
+    seenBy: ['order'],
+  },
+  {
+    name: 'one request id for two contents',
+    changes: [
+      [
+        'core/validate.js',
+        'if (row === NONE || state.requestIds.hasContent(row, digestOf(request.contentHash)))',
+        'if (true)',
+      ],
+    ],
+    seenBy: ['model'],
+  },
+  {
+    name: 'a worker counts its lease from the answer, not from the question',
+    changes: [
+      ['client/heartbeat.js', 'input.sentAtMs + input.leaseMs', 'input.nowMs + input.leaseMs'],
+    ],
+    seenBy: ['belief'],
+  },
+  {
+    name: 'parked requests are not answered at a stop',
+    changes: [['coordinator.js', 'this.granting.hurryAll(this.now());', 'void 0;']],
+    seenBy: ['answers'],
+  },
+  {
+    name: 'history is forgotten right after the clock has jumped a day',
+    changes: [['coordinator.js', 'if (!this.recovery.time.mayForget(now))', 'if (false)']],
+    seenBy: ['model'],
+  },
+  {
+    name: 'a restored log issues its numbers twice',
+    changes: [['recovery.js', 'this.state.lastSeq + 1 + this.skip', 'this.state.lastSeq + 1']],
+    seenBy: ['model'],
+  },
+  {
+    name: 'records of remembered tasks are removed',
+    changes: [
+      [
+        'removal.js',
+        'return task < segment.first && !this.log.dropped.has(task);',
+        'return false;',
+      ],
+      ['removal.js', 'this.state().tasks.find(task) !== NONE', 'false'],
+    ],
+    seenBy: ['durability', 'exception', 'agreement'],
   },
 ];

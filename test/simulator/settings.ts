@@ -45,12 +45,18 @@ export interface Settings {
   readonly batch: number;
   /** Forgotten records are removed in stretches of so many. */
   readonly segmentRecords: number;
+  /** Reads, kills, redrives and nonsense for one record. */
+  readonly meddling: number;
 }
 
 export function settingsOf(seed: number, records: number): Settings {
   const dice = new Random(seed, 'settings');
   const leaseDurationMs = dice.pick([50, 200, 1_000, 5_000]);
   const rate = (usual: number): number => (dice.chance(0.3) ? 0 : usual * dice.pick([0.3, 1, 2]));
+  const bad = dice.pick([1, 1, 8]);
+  // A short run has its share of disasters too; a long one is not all replay.
+  const rough = Math.min(10, 20_000 / records);
+  const rare = (usual: number): number => rate(usual * rough);
   return {
     seed,
     records,
@@ -67,20 +73,20 @@ export function settingsOf(seed: number, records: number): Settings {
       answerMaxBytes: dice.pick([40, 1_000_000]),
     },
     troubles: {
-      drop: rate(0.02),
-      duplicate: rate(0.02),
-      slow: rate(0.02),
-      append: rate(0.0003),
-      lostAnswer: rate(0.0003),
-      stall: rate(0.0003),
-      crash: rate(0.00002),
-      takeover: rate(0.00002),
-      race: rate(0.00002),
-      stop: rate(0.00002),
-      restore: rate(0.00001),
-      outage: rate(0.00003),
+      drop: rate(0.02 * bad),
+      duplicate: rate(0.02 * bad),
+      slow: rate(0.02 * bad),
+      append: rare(0.0003),
+      lostAnswer: rare(0.0003),
+      stall: rare(0.0003),
+      crash: rare(0.00002),
+      takeover: rare(0.00002),
+      race: rare(0.00002),
+      stop: rare(0.00002),
+      restore: rare(0.00001),
+      outage: rare(0.00003),
       leave: rate(0.001),
-      removal: rate(0.1),
+      removal: rate(0.3),
       jump: rate(0.0005),
       wallStep: rate(0.001),
       workerCrash: rate(0.01),
@@ -93,6 +99,7 @@ export function settingsOf(seed: number, records: number): Settings {
     backlog: dice.pick([5, 20, 60]),
     delays: dice.pick([[0], [0, 0, 0, 1], [0, 1, 2, 5]]),
     batch: dice.pick([1, 5, 20]),
+    meddling: dice.pick([0.1, 0.1, 0.6]),
     segmentRecords: dice.pick([20, 100, 500]),
   };
 }

@@ -171,8 +171,9 @@ export class Workers {
       });
     }
     if (!dice.chance(world.troubles.stale)) return;
-    world.events.after(dice.pick([1, 100, 5_000]), () => {
-      const old = this.stale[dice.below(STALE_KEPT)] ?? lease;
+    world.events.after(dice.pick([1, 100, 1_000, 5_000]), () => {
+      const another = this.stale[dice.below(STALE_KEPT)] ?? lease;
+      const old = dice.chance(0.5) ? lease : another;
       const { taskId, leaseId } = old;
       if (dice.chance(0.3)) network.tell({ op: 'heartbeat', taskId, leaseId });
       else network.tell(this.someReport(old, 'no luck'));
