@@ -89,7 +89,7 @@ export class World {
   take(request: Request): number {
     this.tickets += 1;
     const ticket = this.tickets;
-    this.transcript.add(this.now(), `request ${ticket}`, request);
+    this.transcript.add(this.now(), 'request', ticket, request);
     const now = this.now();
     const { mode } = this.node.loop.recovery;
     this.step(
@@ -282,7 +282,7 @@ export class World {
     if (given.length === 0) return;
     this.node.given = [];
     for (const { ticket, response, durable } of given) {
-      this.transcript.add(this.now(), `  answer ${ticket}`, response);
+      this.transcript.add(this.now(), '  answer', ticket, response);
       checkAnswer(this.model.expected, ticket, response, durable);
       this.onAnswer(ticket, response);
     }

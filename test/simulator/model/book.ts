@@ -4,6 +4,7 @@
 import type { LogRecord, TaskCreated, Totals } from '../../../src/core/records.ts';
 import {
   afterFailure,
+  heldLease,
   isOver,
   type ModelLease,
   type ModelTask,
@@ -33,6 +34,8 @@ export class Book {
   };
   completedThrough = 0;
   failedThrough = 0;
+  /** No lease runs out before. */
+  soonestExpiry = Number.POSITIVE_INFINITY;
   private journal: Undo[] = [];
 
   find(id: number): ModelTask | undefined {
@@ -244,6 +247,8 @@ export class Book {
     }
     if (to === undefined) return;
     this.mapOf(to).set(id, to);
+    const expiry = heldLease(to)?.expiry ?? Number.POSITIVE_INFINITY;
+    if (expiry < this.soonestExpiry) this.soonestExpiry = expiry;
     if (from === undefined && to.requestId !== undefined) this.requestIds.set(to.requestId, id);
   }
 

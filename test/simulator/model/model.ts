@@ -174,18 +174,19 @@ export class Model {
   }
 
   private expireDue(now: number): void {
-    while (this.expiredInGroup < EXPIRED_A_GROUP) {
+    while (now >= this.book.soonestExpiry && this.expiredInGroup < EXPIRED_A_GROUP) {
       let first: ModelTask | undefined;
       let soonest = Number.POSITIVE_INFINITY;
       for (const task of this.book.leased.values()) {
         const { expiry, id } = newestLease(task) as ModelLease;
-        if (expiry > now || expiry > soonest) continue;
+        if (expiry > soonest) continue;
         if (first !== undefined && expiry === soonest && id > (newestLease(first)?.id ?? 0))
           continue;
         first = task;
         soonest = expiry;
       }
-      if (first === undefined) return;
+      this.book.soonestExpiry = soonest;
+      if (first === undefined || soonest > now) return;
       this.expiredInGroup += 1;
       this.expireIfOver(first, now);
     }
@@ -252,6 +253,7 @@ export class Model {
    * asks for the queue of the task that it gets (R20).
    */
   private serve(now: number, must: (queue: string) => boolean = () => false): void {
+    if (this.parked.length === 0) return;
     const passed = new Set<Parked>();
     for (;;) {
       const ready = this.parked.filter((one) => !passed.has(one) && this.isReady(one, now));
