@@ -4,14 +4,16 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Fault } from './faults.ts';
-import type { Run } from './run.ts';
-import type { Settings } from './settings.ts';
+import type { run } from './run.ts';
+import type { shrink } from './shrink.ts';
 
 const DIST = fileURLToPath(new URL('../../', import.meta.url));
 const PARTS = ['src/core', 'src/log', 'src/protocol', 'src/client', 'test/simulator'];
 
+/** The simulator on the changed loop. */
 export interface Planted {
-  run(settings: Settings): Promise<Run>;
+  readonly run: typeof run;
+  readonly shrink: typeof shrink;
   remove(): void;
 }
 
@@ -33,9 +35,11 @@ export async function plant(fault: Fault, number: number): Promise<Planted> {
     }
     writeFileSync(path, parts.join(to));
   }
-  const module = (await import(`${root}test/simulator/run.js`)) as { run: Planted['run'] };
+  const runs = (await import(`${root}test/simulator/run.js`)) as Pick<Planted, 'run'>;
+  const shrinks = (await import(`${root}test/simulator/shrink.js`)) as Pick<Planted, 'shrink'>;
   return {
-    run: module.run,
+    ...runs,
+    ...shrinks,
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }

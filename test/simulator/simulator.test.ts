@@ -4,16 +4,18 @@
 import { expect } from 'chai';
 import { catchFault } from './catch.ts';
 import { FAULTS } from './faults.ts';
+import { plant } from './plant.ts';
 import { run } from './run.ts';
 import { settingsOf } from './settings.ts';
 
-const SEEDS = 16;
+/** A million records where nobody waits. */
+const SEEDS = process.env.CI ? 200 : 60;
 const RECORDS = 5_000;
 /** Records within which a planted fault must be caught. */
 const BUDGET = 60_000;
 
 describe('simulator', () => {
-  it(`${SEEDS} seeds of ${RECORDS} records each: nothing is wrong`, async () => {
+  it(`${(SEEDS * RECORDS) / 1e6} million records over ${SEEDS} seeds: nothing is wrong`, async () => {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const { failure, records, transcript } = await run(settingsOf(seed, RECORDS));
       if (failure !== undefined) {
@@ -22,13 +24,33 @@ describe('simulator', () => {
       }
       expect(records).to.be.at.least(RECORDS);
     }
-  }).timeout(120_000);
+  }).timeout(300_000);
 
   it('one seed has one course', async () => {
     const runs = [await run(settingsOf(7, 2_000)), await run(settingsOf(7, 2_000))];
     expect(runs[0]?.transcript(400)).to.equal(runs[1]?.transcript(400));
     expect(runs[0]?.records).to.equal(runs[1]?.records);
   });
+});
+
+describe('simulator: a failure is made small', () => {
+  it('to a third of its records or less, by settings that repeat it', async () => {
+    const fault = FAULTS.find(({ name }) => name.startsWith('the first backoff'));
+    if (fault === undefined) throw new Error('no such fault');
+    const planted = await plant(fault, FAULTS.length);
+    try {
+      const settings = settingsOf(1, 5_000);
+      const failed = await planted.run(settings);
+      expect(failed.failure?.checker).to.equal('model');
+      const small = await planted.shrink(settings, failed, 10_000);
+      expect(small.run.failure?.checker).to.equal('model');
+      expect(small.run.records).to.be.at.most(failed.records / 3);
+      const again = await planted.run(small.settings);
+      expect(again.failure).to.deep.equal(small.run.failure);
+    } finally {
+      planted.remove();
+    }
+  }).timeout(60_000);
 });
 
 describe('simulator: planted faults', () => {
