@@ -34,6 +34,9 @@ if (values.help || unknown.length > 0 || !(rounds >= 1) || !(seconds > 0)) {
   process.exit(2);
 }
 
+// An exit, not a death: whatever a bench has started is ended with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const machine = describeMachine();
 console.log(sayMachine(machine));
 for (const name of positionals.length > 0 ? positionals : known) {

@@ -15,6 +15,7 @@ const running = new Set();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 /**
  * Takes {name, command, args(directory, port), signal?, user?: {uid, gid}, prepare?(directory)}.
