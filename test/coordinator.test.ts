@@ -1,4 +1,4 @@
-// The loop end to end on a log in memory: time to the millisecond, authority, waiting, failing disks.
+// The loop end to end on a log in memory: time to the millisecond, authority, failing disks.
 
 import { expect } from 'chai';
 import { stateDigest } from '../src/core/digest.ts';

@@ -89,7 +89,7 @@ describe('replay: history that was forgotten and removed', () => {
     expect(world.records().length).to.be.at.most(before + 2);
   });
 
-  it('a task that its origin held is replayed when only the records of the origin are gone', async () => {
+  it('a task that its origin held is replayed when only the origin is gone', async () => {
     const world = await World.started({ retentionMs: 1_000, retentionFailedMs: 60_000 });
     const origin = await world.submit();
     await world.fail(await world.lease(), { kind: 'permanent' });

@@ -29,7 +29,7 @@ describe('the demonstration', () => {
   });
   afterEach(() => stage.close());
 
-  it('ends with every result right and a task that ran twice, and leaves nothing', async function () {
+  it('ends with every result right and one that ran twice, and leaves nothing', async function () {
     this.timeout(60_000);
     const folder = path.join(stage.dir, 'files');
     mkdirSync(path.join(folder, 'sub'), { recursive: true });

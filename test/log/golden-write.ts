@@ -1,4 +1,4 @@
-// Writes a golden log, once for each released format of the log, in a directory that must not exist:
+// Writes a golden log, once for each released format, in a directory that must not exist:
 //
 //   npm run build && node dist/test/log/golden-write.js test/golden/log-2
 //

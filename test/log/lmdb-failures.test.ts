@@ -44,7 +44,7 @@ describe('a log on a device that fails', () => {
     expect(numbers(log.read(1))).to.deep.equal(upTo(5));
   });
 
-  it('is read on after an error of the last write of a commit, before it is opened anew', async () => {
+  it('is read on after an error of the last write of a commit, not opened anew', async () => {
     log = await openLmdbLog({ dataDir, stallMs: 2_000 });
     await log.start(started(1));
     await log.append(group(2, 4));

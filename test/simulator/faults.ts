@@ -42,7 +42,8 @@ export const FAULTS: readonly Fault[] = [
         'if (lease !== undefined)\n        return reported',
         'const row = context.state.tasks.find(request.taskId);\n' +
           'const held = context.state.leases.get(context.state.tasks.leaseId(row));\n' +
-          'if (lease === undefined && held?.row === row) return reported(context, held, request, now);\n' +
+          'if (lease === undefined && held?.row === row) ' +
+          'return reported(context, held, request, now);\n' +
           'if (lease !== undefined)\n        return reported',
       ],
     ],
@@ -59,7 +60,8 @@ export const FAULTS: readonly Fault[] = [
       [
         'group-commit.js',
         'if (this.gathering.records.length > 0) {\n            this.gathering',
-        'if (this.inFlight === undefined && this.gathering.records.length > 0) {\n            this.gathering',
+        'if (this.inFlight === undefined && this.gathering.records.length > 0) {\n' +
+          '            this.gathering',
       ],
     ],
     seenBy: ['order'],
@@ -69,8 +71,10 @@ export const FAULTS: readonly Fault[] = [
     changes: [
       [
         'recovery.js',
-        "this.enter('rebuilding');\n        try {\n            await this.options.log.reopen();\n            if (this.options.log.lastNumber !== this.state.lastSeq)",
-        "this.enter('rebuilding');\n        try {\n            await this.options.log.reopen();\n            this.state.lastSeq = this.options.log.lastNumber;\n            if (false)",
+        "this.enter('rebuilding');\n        try {\n            await this.options.log.reopen();\n" +
+          '            if (this.options.log.lastNumber !== this.state.lastSeq)',
+        "this.enter('rebuilding');\n        try {\n            await this.options.log.reopen();\n" +
+          '            this.state.lastSeq = this.options.log.lastNumber;\n            if (false)',
       ],
     ],
     seenBy: ['model', 'exception'],
@@ -258,7 +262,9 @@ export const FAULTS: readonly Fault[] = [
       [
         'log/memory-log.js',
         'const written = this.store.commit(commit.first, commit.skippedFrom, commit.entries);',
-        'setTimeout(() => this.store.commit(commit.first, commit.skippedFrom, commit.entries), 1);\n        const written = true;',
+        'setTimeout(() => ' +
+          'this.store.commit(commit.first, commit.skippedFrom, commit.entries), 1);\n' +
+          '        const written = true;',
       ],
     ],
     seenBy: ['order', 'durability'],

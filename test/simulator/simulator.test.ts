@@ -15,7 +15,7 @@ const RECORDS = 5_000;
 const BUDGET = 60_000;
 
 describe('simulator', () => {
-  it(`${(SEEDS * RECORDS) / 1e6} million records over ${SEEDS} seeds: nothing is wrong`, async () => {
+  it(`${(SEEDS * RECORDS) / 1e6} million records, ${SEEDS} seeds: nothing is wrong`, async () => {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const { failure, records, transcript } = await run(settingsOf(seed, RECORDS));
       if (failure !== undefined) {

@@ -43,7 +43,7 @@ export class Model {
   readonly parked: Parked[] = [];
   readonly expected = new Map<number, Expected>();
   isServing = false;
-  /** Expiries since the group that gathers was begun; the rest of what is due goes with the next. */
+  /** Expiries since the group that gathers was begun; the rest that is due goes with the next. */
   expiredInGroup = 0;
   private readonly knobs: ModelKnobs;
   private actual: readonly LogRecord[] = [];
