@@ -84,73 +84,87 @@ async function untilRead(server: Server): Promise<void> {
   }
 }
 
-describe('a full disk', () => {
-  const rounds = roundsOf('disk full', 1, 60_000);
-  let place: Place;
-  let device: string;
-  before(function () {
-    need(this, 'linux', 'root');
-  });
-  beforeEach(async function () {
-    place = await Place.open('device/data');
-    device = path.join(place.dir, 'device');
-    fs.mkdirSync(device);
-    if (!mountTmpfs(device, '10m')) {
-      console.log('      skipped: a tmpfs cannot be mounted');
-      this.skip();
-    }
-    fs.writeFileSync(inDevice('ballast'), Buffer.alloc(BALLAST_BYTES));
-  });
-  afterEach(async () => {
-    unmount(device);
-    await place.close();
-  });
+/** A small file system in memory, with some space that can be freed when the rest is used up. */
+class SmallDisk {
+  readonly #directory: string;
 
-  const inDevice = (name: string): string => path.join(device, name);
-  const free = (): void => {
-    for (const name of ['ballast', 'rest']) fs.rmSync(inDevice(name), { force: true });
-  };
-  const serve = (): Server => place.serve({ args: ['--log-level', 'warn'] });
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  static async with(act: (place: Place, disk: SmallDisk) => Promise<void>): Promise<void> {
+    const place = await Place.open('device/data');
+    const disk = new SmallDisk(path.join(place.dir, 'device'));
+    try {
+      fs.mkdirSync(disk.#directory);
+      expect(mountTmpfs(disk.#directory, '10m'), 'mounted').to.equal(true);
+      fs.writeFileSync(disk.#file('ballast'), Buffer.alloc(BALLAST_BYTES));
+      await act(place, disk);
+    } finally {
+      unmount(disk.#directory);
+      await place.close();
+    }
+  }
 
   /** The last bytes go too. */
-  function fillUp(): void {
+  fillUp(): void {
     for (let size = 1_048_576; size >= 1; size = Math.floor(size / 4)) {
       try {
-        for (;;) fs.appendFileSync(inDevice('rest'), Buffer.alloc(size));
+        for (;;) fs.appendFileSync(this.#file('rest'), Buffer.alloc(size));
       } catch {
         // Smaller pieces may still fit.
       }
     }
   }
 
+  free(): void {
+    for (const name of ['ballast', 'rest']) fs.rmSync(this.#file(name), { force: true });
+  }
+
+  #file(name: string): string {
+    return path.join(this.#directory, name);
+  }
+}
+
+describe('a full disk', () => {
+  const rounds = roundsOf('disk full', 1, 60_000);
+  before(function () {
+    need(this, 'linux', 'root', 'mount');
+  });
+  const serve = (place: Place): Server => place.serve({ args: ['--log-level', 'warn'] });
+
   it('under a load: reads go on, and everything when there is space', async () => {
-    await rounds.run(async (seed) => {
-      const server = await serve().ready();
-      const traffic = await loadUntilRefused(place, seed);
-      fillUp();
-      await readsAndRefuses(place, server, acknowledged(traffic), [200, 503]);
-      free();
-      expect(await server.goesOn(10_000), 'it goes on').to.equal(true);
-      await pause(50);
-      await traffic.stop();
-      expect(server.over, 'it was never away').to.equal(undefined);
-      await server.stop();
-      const log = await holdsAll(place, traffic.history);
-      const starts = log.filter(({ type }) => type === 'CoordinatorStarted');
-      expect(starts.length, 'a new epoch after the failure').to.be.greaterThan(2);
-    });
+    await rounds.run((seed) =>
+      SmallDisk.with(async (place, disk) => {
+        const server = await serve(place).ready();
+        const traffic = await loadUntilRefused(place, seed);
+        disk.fillUp();
+        await readsAndRefuses(place, server, acknowledged(traffic), [200, 503]);
+        disk.free();
+        expect(await server.goesOn(10_000), 'it goes on').to.equal(true);
+        await pause(50);
+        await traffic.stop();
+        expect(server.over, 'it was never away').to.equal(undefined);
+        await server.stop();
+        const log = await holdsAll(place, traffic.history);
+        const starts = log.filter(({ type }) => type === 'CoordinatorStarted');
+        expect(starts.length, 'a new epoch after the failure').to.be.greaterThan(2);
+      }),
+    );
   }).timeout(rounds.timeoutMs);
 
   it('at the first start: refused in words, and nothing is left behind', async () => {
-    fillUp();
-    const server = serve();
-    expect(await server.ended).to.deep.equal({ code: 1, signal: null });
-    expect(server.err)
-      .to.match(/full|space|ENOSPC/i)
-      .and.include('leasehold:');
-    free();
-    await (await serve().ready()).stop();
-    expect((await holdsAll(place, [])).length).to.equal(2);
+    await SmallDisk.with(async (place, disk) => {
+      disk.fillUp();
+      const server = serve(place);
+      expect(await server.ended).to.deep.equal({ code: 1, signal: null });
+      expect(server.err)
+        .to.match(/full|space|ENOSPC/i)
+        .and.include('leasehold:');
+      disk.free();
+      await (await serve(place).ready()).stop();
+      expect((await holdsAll(place, [])).length).to.equal(2);
+    });
   }).timeout(30_000);
 });
 

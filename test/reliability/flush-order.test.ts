@@ -7,7 +7,7 @@ import { answersOf } from './flush-order.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { roundsOf } from './rounds.ts';
-import { Place } from './server.ts';
+import { inPlace } from './server.ts';
 
 const CONTROLS: Readonly<Record<string, Patch>> = {
   'answers before the flush': {
@@ -29,31 +29,30 @@ const CONTROLS: Readonly<Record<string, Patch>> = {
 
 describe('flush before answer, under a tracer', () => {
   const rounds = roundsOf('flush order', 1, 60_000);
-  let place: Place;
   before(function () {
     need(this, 'linux', 'strace');
   });
-  beforeEach(async () => {
-    place = await Place.open();
-  });
-  afterEach(() => place.close());
 
   it('no byte of an answer leaves before its records are flushed', async () => {
-    await rounds.run(async (seed) => {
-      const load = { seed, clients: 4, rounds: 12 };
-      const { answers, early } = await answersOf(place, load);
-      expect(early).to.deep.equal([]);
-      expect(answers).to.be.greaterThan(load.clients * load.rounds * 2);
-    });
+    await rounds.run((seed) =>
+      inPlace(async (place) => {
+        const load = { seed, clients: 4, rounds: 12 };
+        const { answers, early } = await answersOf(place, load);
+        expect(early).to.deep.equal([]);
+        expect(answers).to.be.greaterThan(load.clients * load.rounds * 2);
+      }),
+    );
   }).timeout(rounds.timeoutMs);
 
   for (const [name, patch] of Object.entries(CONTROLS)) {
     it(`control: a program that ${name} is caught`, async () => {
-      const dist = copyProgram(path.join(place.dir, 'program'), [patch]);
-      const load = { seed: 1, clients: 2, rounds: 3, executable: executableOf(dist) };
-      const { answers, early } = await answersOf(place, load);
-      expect(answers).to.be.greaterThan(0);
-      expect(early).to.have.length.greaterThan(0);
+      await inPlace(async (place) => {
+        const dist = copyProgram(path.join(place.dir, 'program'), [patch]);
+        const load = { seed: 1, clients: 2, rounds: 3, executable: executableOf(dist) };
+        const { answers, early } = await answersOf(place, load);
+        expect(answers).to.be.greaterThan(0);
+        expect(early).to.have.length.greaterThan(0);
+      });
     }).timeout(60_000);
   }
 });

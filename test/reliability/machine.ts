@@ -2,6 +2,9 @@
 // is installed where that is possible, else the proof is skipped and says why; never silently.
 
 import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -13,12 +16,17 @@ const INSTALL_MS = 120_000;
 const missing = new Map<Tool, boolean>();
 
 /** Skips the test, visibly, unless the machine has these. */
-export function need(test: Mocha.Context, ...tools: readonly (Tool | 'root' | 'linux')[]): void {
+export function need(
+  test: Mocha.Context,
+  ...tools: readonly (Tool | 'root' | 'linux' | 'mount')[]
+): void {
   for (const tool of tools) {
     if (tool === 'linux') {
       if (process.platform !== 'linux') skip(test, 'this proof runs on Linux only');
     } else if (tool === 'root') {
       if (!isRoot) skip(test, 'only root may mount');
+    } else if (tool === 'mount') {
+      if (!mayMount()) skip(test, 'this machine does not let us mount');
     } else if (isMissing(tool)) {
       skip(test, `${tool} is missing (apt-get install ${PACKAGES[tool]})`);
     }
@@ -54,6 +62,14 @@ function install(name: string): boolean {
   const options = { stdio: 'ignore', timeout: INSTALL_MS } as const;
   if (spawnSync('sh', ['-c', command], options).status === 0) return true;
   return spawnSync('sh', ['-c', `apt-get update && ${command}`], options).status === 0;
+}
+
+function mayMount(): boolean {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-mount-'));
+  const mounted = mountTmpfs(directory, '1m');
+  if (mounted) unmount(directory);
+  fs.rmdirSync(directory);
+  return mounted;
 }
 
 /** A temporary file system of this size. @returns whether it was mounted. */

@@ -58,6 +58,16 @@ export class Place {
   }
 }
 
+/** A place of its own for each round of a proof. */
+export async function inPlace(act: (place: Place) => Promise<void>): Promise<void> {
+  const place = await Place.open();
+  try {
+    await act(place);
+  } finally {
+    await place.close();
+  }
+}
+
 export class Server {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
