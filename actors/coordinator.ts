@@ -11,6 +11,7 @@ import type { CoordinatorEvents } from '../src/coordinator-options.ts';
 import { InvariantBroken } from '../src/core/assert.ts';
 import { digestOf } from '../src/core/digest-index.ts';
 import { openLmdbLog } from '../src/log/lmdb-log.ts';
+import { LogCorrupt, wayOut } from '../src/log/log.ts';
 import { Consumer, type MailboxSink, type Peer } from '../src/mailbox/consumer.ts';
 import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 import { encodeAnswer } from '../src/protocol/answer-frame.ts';
@@ -210,11 +211,13 @@ function lagSinceLastAsked(): number {
 function die(error: unknown): never {
   const { code, message, stack } = error as Error & { code?: string };
   const bug = error instanceof InvariantBroken || code === undefined;
+  const words =
+    error instanceof LogCorrupt ? `${message}\n${wayOut(error.seq, data.dataDir)}` : message;
   progress.phase = 'down';
   say({
     kind: 'fatal',
     code: bug ? 'INVARIANT' : code,
-    message: bug ? (stack ?? message) : message,
+    message: bug ? (stack ?? message) : words,
   });
   data.control.close();
   // Not process.exit inside a message handler's depth: what was posted must leave first.

@@ -6,7 +6,7 @@ import { type CoreKnobs, DURATION_MAX_MS } from '../core/knobs.ts';
 import type { State } from '../core/state.ts';
 import { KNOBS } from '../knobs.ts';
 import { openLmdbReader } from '../log/lmdb-reader.ts';
-import { LogCorrupt, type LogReader } from '../log/log.ts';
+import { LogCorrupt, type LogReader, wayOut } from '../log/log.ts';
 import { replay } from '../replay.ts';
 import { CliError, EXIT, type Io, wholeNumber } from './command.ts';
 import { digestText } from './offline-digest.ts';
@@ -51,11 +51,7 @@ export function wordsFor(error: unknown, dataDir: string): unknown {
 
 /** Names the record and the way out, which is never taken by itself. */
 export function corruptText({ seq, message }: { seq: number; message: string }, dataDir: string) {
-  return (
-    `leasehold: LOG_CORRUPT: ${message}\n` +
-    `The records before ${seq} are sound: \`leasehold backup --data-dir ${dataDir} --until ` +
-    `${Math.max(0, seq - 1)} NEWDIR\` copies them and says what it leaves behind.`
-  );
+  return `leasehold: LOG_CORRUPT: ${message}\n${wayOut(seq, dataDir)}`;
 }
 
 /** @returns the record to stop at: --at, else the newest. */
