@@ -1,0 +1,149 @@
+// Many clients at once against the real executable: what they were told must be what one
+// coordinator would have told them one after another, in an order that agrees with the clock on
+// the wall: the order of the log.
+
+import path from 'node:path';
+import { expect } from 'chai';
+import type { LogRecord } from '../../src/core/records.ts';
+import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
+import { FAULTS } from '../simulator/faults.ts';
+import { Random } from '../simulator/random.ts';
+import { Crowd } from './crowd.ts';
+import { compare } from './history.ts';
+import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { roundsOf } from './rounds.ts';
+import { type Fields, Place } from './server.ts';
+import { searchTasks } from './task-search.ts';
+import type { Asked } from './traffic.ts';
+import { Witness } from './witness.ts';
+
+const REQUESTS = Number(process.env['REQUESTS'] ?? 50_000);
+const CONTROL_REQUESTS = 3_000;
+const LIES = 30;
+/** Of the faults that are planted in the simulator. */
+const CONTROLS = [
+  'a stale lease is accepted',
+  'tasks that came back are leased before older ones',
+  'a task that was redriven is redriven again',
+];
+const KNOBS = {
+  leaseDurationMs: 80,
+  heartbeatIntervalMs: 26,
+  executionWindowMs: 200,
+  maxRetries: 2,
+  backoffMs: 0,
+  backoffFactor: 1,
+  poisonThreshold: 4,
+  retentionMs: 0,
+  retentionFailedMs: 0,
+  answerMaxBytes: 16_777_216,
+};
+const ARGS = [
+  ...['--lease-duration-ms', '80', '--heartbeat-interval-ms', '26', '--max-retries', '2'],
+  ...['--execution-window-ms', '200', '--backoff-ms', '0', '--poison-threshold', '4'],
+  ...['--tick-ms', '10', '--log-level', 'error'],
+];
+
+describe('linearizability', () => {
+  const rounds = roundsOf('linearizability', 1, 60_000 + REQUESTS * 4);
+  let place: Place;
+  beforeEach(async () => {
+    place = await Place.open();
+  });
+  afterEach(() => place.close());
+
+  /** Plays a crowd and reads what it left. */
+  async function play(seed: number, requests: number, executable?: string) {
+    const copy = executable === undefined ? {} : { executable };
+    const server = await place.serve({ args: ARGS, ...copy }).ready();
+    const history = await new Crowd(place, { seed, clients: 12, depth: 8, requests }).run();
+    const lines = await server.records();
+    expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+    const reader = await openLmdbReader(place.dataDir);
+    const records = [...reader.read(1)];
+    await reader.close();
+    return { history, records, lines };
+  }
+
+  it(`holds for ${REQUESTS} requests`, async () => {
+    await rounds.run(async (seed) => {
+      const { history, records, lines } = await play(seed, REQUESTS);
+      expect(wrongIn(history, records, lines)).to.deep.equal([]);
+      const types = new Set(records.map(({ type }) => type));
+      for (const type of ['LeaseExpired', 'TaskCancelled', 'TaskDead', 'LeaseExtended'] as const) {
+        expect(types, 'something of everything happened').to.include(type);
+      }
+      await place.close();
+      place = await Place.open();
+    });
+  }).timeout(rounds.timeoutMs);
+
+  for (const name of CONTROLS) {
+    it(`control: it does not when ${name}`, async () => {
+      const fault = FAULTS.find((one) => one.name === name);
+      const patches = fault?.changes.map(([file, from, to]) => ({ file: `src/${file}`, from, to }));
+      expect(patches, 'the planted fault').to.not.equal(undefined);
+      const dist = copyProgram(path.join(place.dir, 'program'), patches as Patch[]);
+      const { history, records, lines } = await play(1, CONTROL_REQUESTS, executableOf(dist));
+      expect(wrongIn(history, records, lines)).to.not.deep.equal([]);
+    }).timeout(60_000);
+  }
+
+  it('control: one answer that was another one is found', async () => {
+    const { history, records, lines } = await play(2, CONTROL_REQUESTS);
+    expect(wrongIn(history, records, lines)).to.deep.equal([]);
+    const dice = new Random(1, 'lies');
+    const unseen: string[] = [];
+    let seenTwice = 0;
+    for (let lies = 0; lies < LIES; lies += 1) {
+      const [told, place] = lie(history, dice);
+      if (new Witness(KNOBS, records, told).look().length === 0) {
+        unseen.push(`${JSON.stringify(history[place])} told as ${JSON.stringify(told[place])}`);
+      }
+      if (searchTasks(told, KNOBS).length > 0) seenTwice += 1;
+    }
+    expect(unseen).to.deep.equal([]);
+    // The search knows no time, so some lies are as good as the truth to it.
+    expect(seenTwice).to.be.greaterThan(LIES / 2);
+  }).timeout(120_000);
+});
+
+/** The history with one answer that says the opposite. */
+function lie(history: readonly Asked[], dice: Random): [Asked[], number] {
+  for (;;) {
+    const place = dice.below(history.length);
+    const asked = history[place] as Asked;
+    const answer = OPPOSITE[`${asked.op} ${asked.answer?.['outcome']}`]?.(asked.answer as Fields);
+    if (answer !== undefined) return [history.with(place, { ...asked, answer }), place];
+  }
+}
+
+const OPPOSITE: Readonly<Record<string, (answer: Fields) => Fields>> = {
+  'complete COMMITTED': ({ record }) => ({
+    outcome: 'CANCELLED',
+    reason: 'lease_expired',
+    record,
+  }),
+  'complete CANCELLED': ({ record }) => ({
+    outcome: 'COMMITTED',
+    task_state: 'COMPLETED',
+    record,
+  }),
+  'heartbeat REJECTED': ({ reason, ...answer }) => ({
+    ...answer,
+    reason: reason === 'lease_superseded' ? 'lease_expired' : 'lease_superseded',
+  }),
+  'kill REJECTED': (answer) => ({ ...answer, task_state: 'WAITING' }),
+};
+
+function wrongIn(
+  history: readonly Asked[],
+  records: readonly LogRecord[],
+  lines: readonly Fields[],
+): string[] {
+  return [
+    ...compare(history, lines),
+    ...new Witness(KNOBS, records, history).look(),
+    ...searchTasks(history, KNOBS),
+  ].slice(0, 10);
+}
