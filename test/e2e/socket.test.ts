@@ -48,6 +48,13 @@ describe('the socket end to end', () => {
     const gone = open();
     await new Promise<void>((resolve) => gone.write(call(1, 'lease', parked), () => resolve()));
     gone.resetAndDestroy();
+    // Two connections have no order between them: the reset must have arrived first.
+    for (let parkedNow = 1; parkedNow !== 0; ) {
+      const asking = open();
+      asking.end(call(1, 'stats', {}));
+      const stats = (await linesOf(asking))[0]?.result as { parked_requests: number };
+      parkedNow = stats.parked_requests;
+    }
     const other = open();
     other.end(
       call(1, 'submit', { payload: 'x', queue: 'later' }) +
