@@ -6,7 +6,9 @@ import type { Paint } from './record-line.ts';
 
 /** Green: it was done. Red: it ended otherwise. Yellow: a permission was lost. */
 export function painter({ stdout, env }: Io): Paint {
-  const { green, red, yellow } = picocolors.createColors(stdout.isTTY && !env['NO_COLOR']);
+  // Of a pipe isTTY is undefined, for which picocolors would guess by itself (and say yes in CI).
+  const coloured = Boolean(stdout.isTTY) && !env['NO_COLOR'];
+  const { green, red, yellow } = picocolors.createColors(coloured);
   return (type) => {
     switch (type) {
       case 'TaskCompleted':
