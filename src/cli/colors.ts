@@ -7,8 +7,8 @@ import type { Paint } from './record-line.ts';
 /** Green: it was done. Red: it ended otherwise. Yellow: a permission was lost. */
 export function painter({ stdout, env }: Io): Paint {
   // Of a pipe isTTY is undefined, for which picocolors would guess by itself (and say yes in CI).
-  const coloured = Boolean(stdout.isTTY) && !env['NO_COLOR'];
-  const { green, red, yellow } = picocolors.createColors(coloured);
+  const plain = !stdout.isTTY || Boolean(env['NO_COLOR']);
+  const { green, red, yellow } = picocolors.createColors(!plain);
   return (type) => {
     switch (type) {
       case 'TaskCompleted':
