@@ -49,7 +49,7 @@ describe('fuzz', () => {
   });
   afterEach(() => place.close());
 
-  it(`${LINES} lines and ${REQUESTS} requests are answered, and only what was is there`, async () => {
+  it(`${LINES} lines and ${REQUESTS} requests: only what was answered is there`, async () => {
     await rounds.run(async (seed) => {
       const server = await place.serve({ args: ARGS }).ready();
       const before = residentBytes(server);
@@ -90,7 +90,7 @@ describe('fuzz', () => {
     }).timeout(60_000);
   }
 
-  it('goes on after depth, length, a peer that never reads, and bytes that are no HTTP', async () => {
+  it('goes on after depth, length, a silent peer, and bytes that are no HTTP', async () => {
     const server = await place.serve({ args: ARGS }).ready();
     const before = residentBytes(server);
     const talk = new Talk(place.socketPort);
