@@ -80,20 +80,15 @@ export interface ActorControl {
   /** Second half, after the coordinator has answered everything: write out what is owed, close,
    * and let the pool's task resolve. */
   stop(): Promise<void> | void;
-  /** What is shown in health and metrics. */
-  health(): Promise<ActorHealth> | ActorHealth;
 }
 
-/** An actor that sends into the mailbox: the ingresses and the timer. */
+/** An actor that sends into the mailbox and has a channel to the reader: ingresses and timer. */
 export interface ProducerControl extends ActorControl {
   /** The connection to use from now on; called before start, and again after the coordinator's
    * thread died and was started anew. Until the first call, requests are refused as recovering. */
   connect(end: MailboxEnd): Promise<void> | void;
-}
-
-/** An ingress also asks the reader, over a channel of its own. */
-export interface IngressControl extends ProducerControl {
-  /** The channel to the reader to use from now on; again after the reader was started anew. */
+  /** The channel to the reader to use from now on; again after the reader was started anew. What
+   * this thread has measured is asked for over it; an ingress also asks about the log. */
   connectReader(port: MessagePort): Promise<void> | void;
 }
 
@@ -107,9 +102,3 @@ export interface ReaderControl extends ActorControl {
 export type StartResult =
   | { readonly ok: true; readonly address?: string }
   | { readonly ok: false; readonly code: string; readonly message: string };
-
-export interface ActorHealth {
-  readonly actor: string;
-  /** Greatest delay of the actor's event loop since the last call. */
-  readonly eventLoopLagMs: number;
-}

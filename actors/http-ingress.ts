@@ -1,19 +1,17 @@
 // Owns the HTTP ingress as an actor: the pool's task that ends when it was asked to stop. What it
 // does is in http-server.ts.
 
-import type { IngressControl } from './control.ts';
+import type { ProducerControl } from './control.ts';
 import { HttpServer } from './http-server.ts';
 import type { HttpIngressData } from './ingress-data.ts';
-import { watchLag } from './lag.ts';
 import { serveControl } from './system-control.ts';
 import { warmUp } from './warm-up.ts';
 
 /** The pool's task; resolves after stop. */
 export default function httpIngress({ control, ...options }: HttpIngressData): Promise<void> {
   return new Promise((resolve) => {
-    const lag = watchLag('http-ingress');
     const server = new HttpServer(options);
-    const actor: IngressControl = {
+    const actor: ProducerControl = {
       connect: (end) => server.connect(end),
       connectReader: (port) => server.connectReader(port),
       async start() {
@@ -24,10 +22,8 @@ export default function httpIngress({ control, ...options }: HttpIngressData): P
       quiesce: () => server.quiesce(),
       async stop() {
         await server.stop();
-        lag.stop();
         setImmediate(resolve);
       },
-      health: () => lag.health(),
     };
     serveControl(control, actor);
   });

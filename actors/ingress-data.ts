@@ -1,5 +1,5 @@
 // Owns what a supervisor gives an ingress thread at its start; what comes later comes over the
-// control port (control.ts, IngressControl). Everything here can be cloned into a thread.
+// control port (control.ts, ProducerControl). Everything here can be cloned into a thread.
 
 import type { MessagePort } from 'node:worker_threads';
 
@@ -21,7 +21,7 @@ export interface ListenAddress {
 }
 
 interface IngressBase {
-  /** An IngressControl is exposed on it; it stands in the transfer list. */
+  /** A ProducerControl is exposed on it; it stands in the transfer list. */
   readonly control: MessagePort;
   /** See progress.ts. */
   readonly progress: SharedArrayBuffer;

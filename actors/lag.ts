@@ -1,13 +1,13 @@
 // Owns the measurement of how late an actor's event loop runs.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { ActorHealth } from './control.ts';
+import type { ThreadFigures } from '../src/metrics/figures.ts';
 
 const RESOLUTION_MS = 20;
 
 export interface LagWatch {
   /** The greatest delay since the last call, beyond the sampling interval. */
-  health(): ActorHealth;
+  figures(): Omit<ThreadFigures, 'requests'>;
   stop(): void;
 }
 
@@ -15,7 +15,7 @@ export function watchLag(actor: string): LagWatch {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   return {
-    health() {
+    figures() {
       const eventLoopLagMs = Math.max(0, delay.max / 1e6 - RESOLUTION_MS);
       delay.reset();
       return { actor, eventLoopLagMs };

@@ -1,11 +1,19 @@
 // Owns the gathering of what the threads measure: whoever is asked for metrics asks here, and every
-// other ingress is asked in turn. Who does not answer in time is left out of that scrape.
+// other thread is asked in turn. Who does not answer in time is left out of that scrape.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { ThreadFigures } from '../src/metrics/figures.ts';
 import type { FromReader, ToReader } from './reader-messages.ts';
 
 const ANSWER_MAX_MS = 500;
+
+/** The other side: answers over a thread's channel to the reader what that thread has measured. */
+export function answerFigures(port: MessagePort, own: () => ThreadFigures): void {
+  port.on('message', ({ kind, id }: FromReader) => {
+    if (kind !== 'ask figures') return;
+    port.postMessage({ kind: 'own figures', id, figures: own() } satisfies ToReader);
+  });
+}
 
 export class FiguresHub {
   readonly #ports = new Set<MessagePort>();

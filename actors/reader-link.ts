@@ -16,6 +16,7 @@ import type { LogQuery } from '../src/reader/log-query.ts';
 import type { Gate } from './gate.ts';
 import { type LagWatch, watchLag } from './lag.ts';
 import { type AskPage, LogStream } from './log-stream.ts';
+import { answerFigures } from './reader-figures.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from './reader-gate.ts';
 import type { FromReader, PageAnswer, ToReader } from './reader-messages.ts';
 
@@ -48,13 +49,9 @@ export class ReaderLink implements ReaderGate {
     this.#lose();
     this.#port?.close();
     this.#port = port;
+    answerFigures(port, () => this.#figures());
     port.on('message', (answer: FromReader) => {
-      if (answer.kind === 'ask figures') {
-        const { id } = answer;
-        const figures = this.#figures();
-        port.postMessage({ kind: 'own figures', id, figures } satisfies ToReader);
-        return;
-      }
+      if (answer.kind === 'ask figures') return;
       const asked = this.#open.get(answer.id);
       this.#open.delete(answer.id);
       asked?.(answer);
@@ -113,7 +110,7 @@ export class ReaderLink implements ReaderGate {
   }
 
   #figures(): ThreadFigures {
-    return { ...this.#lag.health(), requests: this.#gate.times.figures() };
+    return { ...this.#lag.figures(), requests: this.#gate.times.figures() };
   }
 
   /** @returns undefined: the task is unknown, so no record is about it. */

@@ -34,7 +34,7 @@ export type FromReader =
   | PageAnswer
   | { readonly kind: 'text'; readonly id: number; readonly body: Uint8Array }
   | { readonly kind: 'figures'; readonly id: number; readonly threads: readonly ThreadFigures[] }
-  /** A question to the ingress; its id is the reader's. */
+  /** A question to the other thread; its id is the reader's. */
   | { readonly kind: 'ask figures'; readonly id: number }
   /** Of our own errors: a damaged record, a log that cannot be read. */
   | { readonly kind: 'failed'; readonly id: number; readonly message: string };

@@ -5,7 +5,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { openLmdbReader } from '../src/log/lmdb-reader.ts';
 import { queueNames } from '../src/reader/queue-names.ts';
-import type { ActorHealth, ReaderControl, StartResult } from './control.ts';
+import type { ReaderControl, StartResult } from './control.ts';
 import { watchLag } from './lag.ts';
 import { Progress } from './progress.ts';
 import { FiguresHub } from './reader-figures.ts';
@@ -35,7 +35,7 @@ class Reader implements ReaderControl {
   readonly #ports = new Set<MessagePort>();
   readonly #waiters = new Set<Waiter>();
   readonly #progress: Progress;
-  readonly #figures = new FiguresHub(() => ({ ...this.#lag.health(), requests: [] }));
+  readonly #figures = new FiguresHub(() => ({ ...this.#lag.figures(), requests: [] }));
   #announced = 0;
   #reading: Reading | undefined;
   #opening: Promise<StartResult> | undefined;
@@ -80,10 +80,6 @@ class Reader implements ReaderControl {
     this.#lag.stop();
     await this.#reading?.log.close();
     setImmediate(this.#ended);
-  }
-
-  health(): ActorHealth {
-    return this.#lag.health();
   }
 
   /** The coordinator is ready a moment before the log is open here: worth waiting for. */

@@ -4,10 +4,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 import { bodyMaxBytes } from '../src/protocol/limits.ts';
-import type { IngressControl, StartResult } from './control.ts';
+import type { ProducerControl, StartResult } from './control.ts';
 import { Gate } from './gate.ts';
 import type { SocketIngressData } from './ingress-data.ts';
-import { watchLag } from './lag.ts';
 import { Progress } from './progress.ts';
 import { ReaderLink } from './reader-link.ts';
 import type { SocketBackend } from './socket-calls.ts';
@@ -21,12 +20,11 @@ const OPEN_MAX = 32_768;
 /** The pool's task; resolves after stop. */
 export default function socketIngress(data: SocketIngressData): Promise<void> {
   return new Promise((resolve) => {
-    const lag = watchLag('socket');
     const { progress, config, listen, socketPath } = data;
     const gate = new Gate(new Progress(progress), OPEN_MAX);
     const reader = new ReaderLink(gate, 'socket');
     const server = new SocketServer(backendOf(config, gate, reader));
-    const actor: IngressControl = {
+    const actor: ProducerControl = {
       connect: (end: MailboxEnd) => gate.connect(end),
       connectReader: (port: MessagePort) => reader.connect(port),
       async start(): Promise<StartResult> {
@@ -48,10 +46,8 @@ export default function socketIngress(data: SocketIngressData): Promise<void> {
         gate.close();
         reader.close();
         await server.close();
-        lag.stop();
         setImmediate(resolve);
       },
-      health: () => lag.health(),
     };
     serveControl(data.control, actor);
   });

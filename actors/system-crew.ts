@@ -4,13 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
-import type {
-  ActorControl,
-  IngressControl,
-  ProducerControl,
-  ReaderControl,
-  StartResult,
-} from './control.ts';
+import type { ActorControl, ProducerControl, ReaderControl, StartResult } from './control.ts';
 import type { Logger } from './logger.ts';
 import { moved } from './system-control.ts';
 import type { SystemPlan } from './system-plan.ts';
@@ -26,7 +20,7 @@ export class Crew {
   readonly #plan: SystemPlan;
   readonly #logger: Logger;
   readonly #pool: ActorPool;
-  readonly #ingresses = new Map<string, Actor<IngressControl>>();
+  readonly #ingresses = new Map<string, Actor<ProducerControl>>();
   readonly #deaths = new Map<string, number>();
   #reader: Actor<ReaderControl>;
   #timer: Actor<ProducerControl>;
@@ -110,8 +104,8 @@ export class Crew {
     await this.#pool.destroy();
   }
 
-  #startIngress(spec: ActorSpec): Actor<IngressControl> {
-    const actor = this.#pool.start<IngressControl>(spec);
+  #startIngress(spec: ActorSpec): Actor<ProducerControl> {
+    const actor = this.#pool.start<ProducerControl>(spec);
     this.#ingresses.set(spec.name, actor);
     this.#introduce(actor);
     void this.#mend(actor, async () => {
@@ -123,7 +117,7 @@ export class Crew {
   }
 
   /** The port of the dead one may be held for a moment still, or be taken by another program. */
-  async #listenAgain(ingress: Actor<IngressControl>): Promise<void> {
+  async #listenAgain(ingress: Actor<ProducerControl>): Promise<void> {
     for (;;) {
       const result = await ingress.control.call((remote) => remote.start());
       if (result.ok || this.#stopping) return;
@@ -136,7 +130,7 @@ export class Crew {
     const reader = this.#pool.start<ReaderControl>(this.#plan.reader);
     void this.#mend(reader, async () => {
       this.#reader = this.#startReader();
-      for (const ingress of this.#ingresses.values()) this.#introduce(ingress);
+      for (const actor of [...this.#ingresses.values(), this.#timer]) this.#introduce(actor);
       if (this.#readable) await this.#reader.control.call((remote) => remote.start());
     });
     return reader;
@@ -144,6 +138,7 @@ export class Crew {
 
   #startTimer(): Actor<ProducerControl> {
     const timer = this.#pool.start<ProducerControl>(this.#plan.timer);
+    this.#introduce(timer);
     void this.#mend(timer, async () => {
       this.#timer = this.#startTimer();
       if (this.#connect !== undefined) this.#join(this.#timer, this.#connect, true);
@@ -177,10 +172,10 @@ export class Crew {
     });
   }
 
-  /** A channel of its own between an ingress and the reader. */
-  #introduce(ingress: Actor<IngressControl>): void {
+  /** A channel of its own between an ingress or the timer and the reader. */
+  #introduce(actor: Actor<ProducerControl>): void {
     const { port1, port2 } = new MessageChannel();
-    this.#attempt(ingress, ({ control }) =>
+    this.#attempt(actor, ({ control }) =>
       control.call((remote) => remote.connectReader(moved(port1, [port1]))),
     );
     this.#attempt(this.#reader, ({ control }) =>

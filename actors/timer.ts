@@ -6,6 +6,7 @@ import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 import { Producer } from '../src/mailbox/producer.ts';
 import type { ProducerControl } from './control.ts';
 import { watchLag } from './lag.ts';
+import { answerFigures } from './reader-figures.ts';
 import { serveControl } from './system-control.ts';
 
 export interface TimerData {
@@ -21,12 +22,18 @@ export default function timer({ control, tickMs }: TimerData): Promise<void> {
   return new Promise((resolve) => {
     const lag = watchLag('timer');
     let producer: Producer | undefined;
+    let reader: MessagePort | undefined;
     let interval: NodeJS.Timeout | undefined;
     const rest = (): void => clearInterval(interval);
     const actor: ProducerControl = {
       connect(end: MailboxEnd) {
         producer?.close();
         producer = new Producer(end, { onReply: () => {}, onDeath: () => {} });
+      },
+      connectReader(port: MessagePort) {
+        reader?.close();
+        reader = port;
+        answerFigures(port, () => ({ ...lag.figures(), requests: [] }));
       },
       start() {
         rest();
@@ -39,10 +46,10 @@ export default function timer({ control, tickMs }: TimerData): Promise<void> {
       stop() {
         rest();
         producer?.close();
+        reader?.close();
         lag.stop();
         setImmediate(resolve);
       },
-      health: () => lag.health(),
     };
     serveControl(control, actor);
   });

@@ -15,7 +15,6 @@ export default function mortal({ control }: { control: MessagePort }): Promise<v
       start: () => ({ ok: true, address: 'nowhere' }),
       quiesce: () => {},
       stop: () => void setImmediate(resolve),
-      health: () => ({ actor: 'mortal', eventLoopLagMs: 0 }),
       hang: () => new Promise(() => {}),
       die(how) {
         setImmediate(() => {

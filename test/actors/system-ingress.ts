@@ -2,7 +2,7 @@
 // with it, and dies once when it is told to.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { IngressControl, ReaderControl } from '../../actors/control.ts';
+import type { ProducerControl, ReaderControl } from '../../actors/control.ts';
 import { serveControl } from '../../actors/system-control.ts';
 
 /** Places in `counts`. */
@@ -18,7 +18,7 @@ export default function ingress({ control, counts, behaviour }: CountingData): P
   const words = new Int32Array(counts);
   const count = (what: keyof typeof COUNTS): number => Atomics.add(words, COUNTS[what], 1) + 1;
   return new Promise((resolve) => {
-    const actor: IngressControl & ReaderControl = {
+    const actor: ProducerControl & ReaderControl = {
       connect: () => void count('connected'),
       connectReader: () => void count('introduced'),
       attach: () => void count('introduced'),
@@ -36,7 +36,6 @@ export default function ingress({ control, counts, behaviour }: CountingData): P
         count('stopped');
         setImmediate(resolve);
       },
-      health: () => ({ actor: 'counting', eventLoopLagMs: 0 }),
     };
     serveControl(control, actor);
   });

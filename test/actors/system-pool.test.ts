@@ -58,6 +58,6 @@ describe('an actor under the pool', () => {
     await second.control.call((remote) => remote.start());
     const fatal = gone(first.control.call((remote) => remote.die('throw')));
     await Promise.all([first.over, fatal]);
-    expect(await second.control.call((remote) => remote.health())).to.have.property('actor');
+    expect(await second.control.call((remote) => remote.start())).to.have.property('ok', true);
   });
 });

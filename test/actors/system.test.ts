@@ -84,7 +84,7 @@ describe('the supervisor', () => {
     await until(() => play.reader('started') === 1, 'the reader is started when there is a log');
     expect(play.ingress('started')).to.equal(1);
     expect(play.ingress('introduced')).to.equal(1);
-    expect(play.reader('introduced')).to.equal(1);
+    expect(play.reader('introduced'), 'to the ingress and to the timer').to.equal(2);
     play.system.stop();
     expect(await play.system.over).to.equal(0);
     expect(play.phase).to.equal('stopping');

@@ -99,6 +99,14 @@ describe('what the log tells', function () {
   });
   afterEach(() => stage.close());
 
+  it('has the delay of every thread beside it', async () => {
+    await stage.serve().ready();
+    const { text } = await stage.call('GET', '/metrics');
+    const lags = samplesOf(text).filter(({ name }) => name === 'leasehold_event_loop_lag_seconds');
+    const actors = new Set(lags.map(({ labels }) => labels['actor']));
+    expect([...actors]).members(['coordinator', 'http', 'reader', 'socket', 'timer']);
+  });
+
   it('is told alike before and after a kill in the middle of the story', async () => {
     const knobs = ['--lease-duration-ms', '400', '--backoff-ms', '0'];
     const first = await stage.serve(knobs).ready();
