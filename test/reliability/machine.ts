@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Ext4 } from './ext4.ts';
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -18,7 +19,7 @@ const missing = new Map<Tool, boolean>();
 /** Skips the test, visibly, unless the machine has these. */
 export function need(
   test: Mocha.Context,
-  ...tools: readonly (Tool | 'root' | 'linux' | 'mount')[]
+  ...tools: readonly (Tool | 'root' | 'linux' | 'mount' | 'ext4')[]
 ): void {
   for (const tool of tools) {
     if (tool === 'linux') {
@@ -27,6 +28,9 @@ export function need(
       if (!isRoot) skip(test, 'only root may mount');
     } else if (tool === 'mount') {
       if (!mayMount()) skip(test, 'this machine does not let us mount');
+    } else if (tool === 'ext4') {
+      const why = noExt4();
+      if (why !== undefined) skip(test, `no ext4 on a loop device: ${why}`);
     } else if (isMissing(tool)) {
       skip(test, `${tool} is missing (apt-get install ${PACKAGES[tool]})`);
     }
@@ -70,6 +74,19 @@ function mayMount(): boolean {
   if (mounted) unmount(directory);
   fs.rmdirSync(directory);
   return mounted;
+}
+
+/** @returns why there can be no ext4 of ours, which only a mounted one shows. */
+function noExt4(): string | undefined {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-ext4-'));
+  try {
+    new Ext4(directory, 'disk').close();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message.trim();
+  } finally {
+    fs.rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** A temporary file system of this size. @returns whether it was mounted. */

@@ -52,8 +52,13 @@ export class Place {
     return server;
   }
 
-  async close(): Promise<void> {
+  /** Nothing of it runs any more; what it left stays. */
+  async end(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.destroy()));
+  }
+
+  async close(): Promise<void> {
+    await this.end();
     fs.rmSync(this.dir, { recursive: true, force: true });
   }
 }

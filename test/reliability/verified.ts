@@ -33,10 +33,14 @@ export async function holdsAll(place: Place, history: readonly Asked[]): Promise
   const server = await place.serve({ args: ['--log-level', 'warn'] }).ready();
   const log = await server.records();
   expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-  expect(audit(log)).to.deep.equal([]);
-  expect(compare(history, log)).to.deep.equal([]);
+  nothingIn(audit(log));
+  nothingIn(compare(history, log));
   const found = verify(place.dataDir);
   expect(found.last_sequence).to.be.at.least(log.length);
   expect(verify(place.dataDir).digest).to.equal(found.digest);
   return log;
+}
+
+function nothingIn(wrong: readonly string[]): void {
+  expect(wrong, wrong.slice(0, 3).join('\n')).to.deep.equal([]);
 }

@@ -1,0 +1,91 @@
+// The power goes while the real executable works on an ext4: what the kernel had not flushed is
+// lost, the journal is played, the program starts on what is left. It must be all that was
+// acknowledged. Programs that answer early, or do not flush, must be caught; kill -9 never does.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Ext4 } from './ext4.ts';
+import { type Lived, live } from './lives.ts';
+import { need } from './machine.ts';
+import type { Patch } from './patched.ts';
+import { roundsOf } from './rounds.ts';
+import { Place } from './server.ts';
+
+/** Power cuts of one round; `soak:power` plays 250 of these. */
+const CUTS = 4;
+const CONTROL_CUTS = 2;
+const DARK_MAX_MS = 30;
+const CONTROL_ROUNDS = 8;
+
+const CONTROLS: Readonly<Record<string, Patch>> = {
+  'answers before the flush': {
+    file: 'src/group-commit.js',
+    from: 'hold(ticket, response) {',
+    to: 'hold(ticket, response) { return false;',
+  },
+  'never flushes': {
+    file: 'src/log/lmdb-env.js',
+    from: 'noSync,',
+    to: 'noSync: true,',
+  },
+  'does not flush the last page of a commit': {
+    file: 'src/log/lmdb-env.js',
+    from: 'noSync,',
+    to: 'noSync, noMetaSync: true,',
+  },
+};
+
+async function cutPower(
+  times: number,
+  seed: number,
+  faults: readonly Patch[] = [],
+): Promise<Lived> {
+  const place = await Place.open('disk/data');
+  const disk = new Ext4(place.dir, 'disk');
+  try {
+    return await live(place, {
+      seed,
+      lives: times,
+      faults,
+      ends: async (server) => {
+        disk.cutPower();
+        // What it says in the dark must not be an acknowledgement.
+        await pause(DARK_MAX_MS);
+        server.kill('SIGKILL');
+        await server.ended;
+        await disk.comeBack();
+      },
+    });
+  } finally {
+    await place.end();
+    disk.close();
+    await place.close();
+  }
+}
+
+describe('the power is cut under a load', () => {
+  const rounds = roundsOf('power cut', 1, 60_000);
+  before(function () {
+    need(this, 'linux', 'root', 'cc', 'ext4');
+  });
+
+  it(`${CUTS} times on one disk: nothing that was acknowledged is lost`, async () => {
+    await rounds.run(async (seed) => {
+      const { answered } = await cutPower(CUTS, seed);
+      expect(answered, 'there was a load').to.be.greaterThan(CUTS * 10);
+    });
+  }).timeout(rounds.timeoutMs);
+
+  for (const [name, patch] of Object.entries(CONTROLS)) {
+    it(`control: a program that ${name} is caught`, async () => {
+      const lost: string[] = [];
+      for (let seed = 1; seed <= CONTROL_ROUNDS && lost.length === 0; seed += 1) {
+        await cutPower(CONTROL_CUTS, seed, [patch]).catch((error: Error) =>
+          lost.push(error.message),
+        );
+      }
+      expect(lost, `${CONTROL_ROUNDS * CONTROL_CUTS} power cuts`).to.have.length(1);
+      expect(lost[0]).to.match(/record \d+|there is no log|what was shown stays/);
+    }).timeout(CONTROL_ROUNDS * 60_000);
+  }
+});
