@@ -96,7 +96,7 @@ export function settingsOf(seed: number, records: number): Settings {
     },
     workers: dice.pick([1, 3, 10, 20]),
     queues: dice.pick([1, 2, 4]),
-    backlog: dice.pick([5, 20, 60]),
+    backlog: dice.chance(0.03) ? 1_500 : dice.pick([5, 20, 60]),
     delays: dice.pick([[0], [0, 0, 0, 1], [0, 1, 2, 5]]),
     batch: dice.pick([1, 5, 20]),
     meddling: dice.pick([0.1, 0.1, 0.6]),

@@ -52,7 +52,8 @@ function checkStanding(book: Book, task: ModelTask, now: number): Expectation {
     leaseExpiry: lease?.expiry,
     executionDeadline: lease?.deadline,
     lastExtension: lease?.lastExtension ?? 0,
-    ahead: isWaiting ? before.length : undefined,
+    ahead: isWaiting ? Math.min(before.length, 1_000) : undefined,
+    aheadIsMore: before.length > 1_000,
     redrivenAs: task.redrivenAs,
     attemptsLeft: Math.max(0, task.policy.maxRetries + 1 - (task.attempt - task.released)),
   };
