@@ -1,6 +1,7 @@
 // Owns the part of the simulation that runs with every test run: several seeds without a failure,
 // the same seed twice with the same course, and every planted fault caught.
 
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { catchFault } from './catch.ts';
 import { FAULTS } from './faults.ts';
@@ -54,6 +55,14 @@ describe('simulator: a failure is made small', () => {
 });
 
 describe('simulator: planted faults', () => {
+  it('stand in docs/SIMULATOR.md with a checker that may see them first', () => {
+    const lines = readFileSync('docs/SIMULATOR.md', 'utf8').split('\n');
+    for (const { name, seenBy } of FAULTS) {
+      const line = lines.find((text) => text.startsWith(`| ${name} |`));
+      expect(line?.split('|')[2]?.trim(), name).to.be.oneOf(seenBy);
+    }
+  });
+
   for (const [number, fault] of FAULTS.entries()) {
     it(fault.name, async () => {
       const caught = await catchFault(fault, number, 1, BUDGET);
