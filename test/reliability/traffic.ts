@@ -111,13 +111,18 @@ export class Traffic {
 
   async #ask(link: Link, op: Op, params: Fields): Promise<Fields> {
     await this.#options.pace?.();
-    moment += 1;
-    const asked: Asked = { op, params, called: moment };
-    this.history.push(asked);
-    const answer = await link.call(op, params);
-    moment += 1;
-    asked.returned = moment;
-    asked.answer = answer;
-    return answer;
+    return asked(this.history, link, op, params);
   }
+}
+
+/** Asks, and writes it down in a history; for those who ask beside a load. @throws Cut. */
+export async function asked(history: Asked[], link: Link, op: Op, params: Fields): Promise<Fields> {
+  moment += 1;
+  const noted: Asked = { op, params, called: moment };
+  history.push(noted);
+  const answer = await link.call(op, params);
+  moment += 1;
+  noted.returned = moment;
+  noted.answer = answer;
+  return answer;
 }
