@@ -186,10 +186,11 @@ class CoordinatorActor {
 
   private surroundings(): Record<string, unknown> {
     const { recovery } = this.loop;
-    const bytes = this.log.bytes();
+    const bytes = this.loop.removal.bytes();
     return {
       mode: recovery.mode,
       log_bytes: bytes.total,
+      log_forgotten_bytes: bytes.forgotten,
       log_replay_ms: recovery.replayMs,
       log_replay_records: recovery.replayRecords,
       clock_offset_ms: recovery.time.offset(),

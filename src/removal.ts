@@ -7,6 +7,7 @@
 import { type HistoryForgotten, type LogRecord, taskOf } from './core/records.ts';
 import type { State } from './core/state.ts';
 import { NONE } from './core/task-table.ts';
+import { weightOf } from './core/weights.ts';
 import type { Log, SealedSegment } from './log/log.ts';
 
 /** Told to whoever wants to know. */
@@ -27,6 +28,8 @@ export class Removal {
   private through = 0;
   /** First number of a stretch → how far the forgetting must come before it is rewritten again. */
   private readonly dueAt = new Map<number, number>();
+  /** What was removed of the history that this state has forgotten. */
+  private gone: { readonly state: State; weight: number } | undefined;
 
   constructor(log: Log, state: () => State, events: RemovalEvents) {
     this.log = log;
@@ -52,14 +55,35 @@ export class Removal {
     if (!this.busy) void this.pass();
   }
 
+  /** The log's size on the device, and the share of it that nothing remembered needs. */
+  bytes(): { readonly total: number; readonly forgotten: number } {
+    const { total } = this.log.bytes();
+    const state = this.state();
+    const { live, forgotten } = state.weights;
+    const left = Math.max(0, forgotten - this.goneOf(state).weight);
+    return { total, forgotten: left === 0 ? 0 : Math.round((total * left) / (live + left)) };
+  }
+
+  /** A replay does not see what is gone already. */
+  private goneOf(state: State): { weight: number } {
+    if (this.gone?.state !== state) this.gone = { state, weight: 0 };
+    return this.gone;
+  }
+
   private async pass(): Promise<void> {
     this.busy = true;
     try {
       for (const segment of this.log.sealed()) {
         if (this.through < (this.dueAt.get(segment.first) ?? segment.last)) continue;
         this.dueAt.set(segment.first, 2 * this.through - segment.first);
-        const keep = (record: LogRecord): boolean => this.isKept(segment, record);
+        let weight = 0;
+        const keep = (record: LogRecord): boolean => {
+          const isKept = this.isKept(segment, record);
+          if (!isKept) weight += weightOf(record);
+          return isKept;
+        };
         const records = await this.log.rewrite(segment, keep);
+        this.goneOf(this.state()).weight += weight;
         if (records > 0) this.events.removed?.(segment, records);
       }
     } catch (error) {

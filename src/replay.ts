@@ -1,8 +1,9 @@
 // Owns the way from a log to a state: read every record in order, check it, apply it. It reads no
 // clock and guesses nothing: what cannot be believed is named and ends the replay.
 
-import { applyChecked, passOver, skipTo } from './core/apply.ts';
+import { applyChecked } from './core/apply.ts';
 import { check } from './core/check.ts';
+import { passOver, skipTo } from './core/pass-over.ts';
 import { taskOf } from './core/records.ts';
 import { type DigestText, type Removed, State } from './core/state.ts';
 import { LogCorrupt, type LogReader } from './log/log.ts';

@@ -1,5 +1,6 @@
 // Owns every change of the state: nothing else writes it. Applying is deterministic and sequential,
-// and a record's meaning depends on the records before it alone. Callers check() first.
+// and a record's meaning depends on the records before it alone. Callers check() first. What replay
+// does instead of applying, where records are gone, is in pass-over.ts.
 
 import { assertNever, invariant } from './assert.ts';
 import { check } from './check.ts';
@@ -28,6 +29,7 @@ import type {
 import { countFailure } from './retry-policy.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
+import { weigh } from './weights.ts';
 
 /** Folds a record into the state. @throws InvariantBroken when check() refuses it. */
 export function apply(state: State, record: LogRecord): void {
@@ -38,7 +40,13 @@ export function apply(state: State, record: LogRecord): void {
 
 /** Folds a record that check() has passed on this very state. */
 export function applyChecked(state: State, record: LogRecord): void {
-  passOver(state, record);
+  state.lastSeq = record.seq;
+  state.lastAt = record.at;
+  fold(state, record);
+  weigh(state, record);
+}
+
+function fold(state: State, record: LogRecord): void {
   switch (record.type) {
     case 'TaskCreated':
       return applyCreated(state, record);
@@ -65,17 +73,6 @@ export function applyChecked(state: State, record: LogRecord): void {
     default:
       assertNever(record);
   }
-}
-
-/** Of a record whose task is forgotten only its number and time count. */
-export function passOver(state: State, record: LogRecord): void {
-  state.lastSeq = record.seq;
-  state.lastAt = record.at;
-}
-
-/** The numbers up to this one are declared absent: forgotten, or skipped by a restored log. */
-export function skipTo(state: State, seq: number): void {
-  state.lastSeq = seq;
 }
 
 function applyCreated(state: State, record: TaskCreated): void {

@@ -5,7 +5,7 @@ const CHUNK_BITS = 14;
 const CHUNK_ROWS = 1 << CHUNK_BITS;
 const CHUNK_MASK = CHUNK_ROWS - 1;
 
-type Chunk = Float64Array | Uint32Array | Uint8Array;
+type Chunk = Float64Array | Uint32Array | Uint16Array | Uint8Array;
 
 export class Column {
   private readonly chunks: Chunk[] = [];
@@ -35,4 +35,5 @@ export class Column {
 export const f64Column = (): Column => new Column((length) => new Float64Array(length));
 /** Rows, counts and interned indexes. */
 export const u32Column = (): Column => new Column((length) => new Uint32Array(length));
+export const u16Column = (): Column => new Column((length) => new Uint16Array(length));
 export const u8Column = (): Column => new Column((length) => new Uint8Array(length));

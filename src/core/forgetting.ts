@@ -7,6 +7,7 @@ import type { CoreKnobs } from './knobs.ts';
 import type { HistoryForgotten } from './records.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
+import { forgetWeight } from './weights.ts';
 
 /** At most so many tasks leave with one record. */
 export const FORGOTTEN_MAX = 10_000;
@@ -61,6 +62,7 @@ function remove(state: State, row: number): void {
     if (state.removed.has(origin)) state.removed.add(id);
     if (tasks.find(origin) === NONE) state.redrivenAs.delete(origin);
   }
+  forgetWeight(state, row);
   state.contracts.leave(tasks.contract(row));
   tasks.remove(row);
 }

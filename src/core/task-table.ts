@@ -3,12 +3,14 @@
 // other the reverse; only the accessors below know that. Rows are written by apply.ts alone.
 
 import { TASK_STATES, type TaskStateName } from '../protocol/request.ts';
-import { f64Column, u8Column, u32Column } from './columns.ts';
+import { f64Column, u8Column, u16Column, u32Column } from './columns.ts';
 import { IdDirectory } from './id-directory.ts';
 
 /** No row, in links and results. */
 export const NONE = 0xffff_ffff;
 const DELAYED = 0xffff_fffe;
+/** A weight from here on stands in a map: few tasks are so heavy, and each row counts. */
+const HEAVY = 0xffff;
 
 export class TaskTable {
   private readonly ids = f64Column();
@@ -22,6 +24,8 @@ export class TaskTable {
   private readonly places = f64Column();
   private readonly nexts = u32Column();
   private readonly previouses = u32Column();
+  private readonly weights = u16Column();
+  private readonly heavy = new Map<number, number>();
   private readonly directory = new IdDirectory((row) => this.ids.get(row));
   private rows = 0;
   private readonly freeRows: number[] = [];
@@ -61,6 +65,12 @@ export class TaskTable {
   /** Of a COMPLETED, FAILED or DEAD task: the record that ended it. */
   endRecord = (row: number): number => this.places.get(row);
 
+  /** Bytes of the task's records in the log, about (weights.ts). */
+  weight(row: number): number {
+    const weight = this.weights.get(row);
+    return weight === HEAVY ? (this.heavy.get(row) as number) : weight;
+  }
+
   add(id: number, contract: number): number {
     const row = this.freeRows.pop() ?? this.rows;
     if (row === this.rows) this.rows += 1;
@@ -68,6 +78,7 @@ export class TaskTable {
     this.attempts.set(row, 0);
     this.contracts.set(row, contract);
     this.lasts.set(row, id);
+    this.weights.set(row, 0);
     this.directory.add(id, row);
     this.size += 1;
     return row;
@@ -76,6 +87,7 @@ export class TaskTable {
   remove(row: number): void {
     if (this.foundRow === row) this.foundId = -1;
     this.directory.remove(this.ids.get(row));
+    this.heavy.delete(row);
     this.freeRows.push(row);
     this.size -= 1;
   }
@@ -100,6 +112,12 @@ export class TaskTable {
 
   setLast(row: number, record: number): void {
     this.lasts.set(row, record);
+  }
+
+  addWeight(row: number, weight: number): void {
+    const sum = this.weight(row) + weight;
+    this.weights.set(row, Math.min(sum, HEAVY));
+    if (sum >= HEAVY) this.heavy.set(row, sum);
   }
 
   // Links: of a waiting task its neighbours in the queue's list, or its place in the queue's heap;

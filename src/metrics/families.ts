@@ -87,8 +87,9 @@ export const FAMILIES = {
   leasehold_log_bytes: {
     type: 'gauge',
     help:
-      'Size of the log on the device. Near what the device holds: shorten retention or move the ' +
-      'data directory to a larger one.',
+      'Size of the log on the device, by what it is for: live, or forgotten and not removed yet. ' +
+      'Live near what the device holds: shorten retention or move to a larger one. Forgotten ' +
+      'only growing: its removal stopped, the log output says why.',
   },
   leasehold_log_commit_duration_seconds: {
     type: 'histogram',

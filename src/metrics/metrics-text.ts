@@ -16,6 +16,8 @@ export interface CoordinatorFigures {
   readonly coordinator_restarts: number;
   readonly log_last_sequence: number;
   readonly log_bytes?: number;
+  /** Of them. */
+  readonly log_forgotten_bytes?: number;
   readonly log_replay_ms?: number;
   readonly log_replay_records?: number;
   readonly clock_offset_ms?: number;
@@ -113,7 +115,10 @@ function addSurroundings(out: Exposition, given: CoordinatorFigures): void {
   const seconds = (ms: number | undefined): number | undefined =>
     ms === undefined ? undefined : ms / 1_000;
   const { histograms } = given;
-  out.set('leasehold_log_bytes', given.log_bytes);
+  const { log_bytes: total, log_forgotten_bytes: forgotten = 0 } = given;
+  const live = total === undefined ? undefined : total - forgotten;
+  out.set('leasehold_log_bytes', live, { state: 'live' });
+  if (total !== undefined) out.set('leasehold_log_bytes', forgotten, { state: 'forgotten' });
   out.set('leasehold_log_replay_duration_seconds', seconds(given.log_replay_ms));
   out.set('leasehold_log_replay_records', given.log_replay_records);
   out.set('leasehold_clock_offset_seconds', seconds(given.clock_offset_ms));

@@ -12,6 +12,7 @@ const read = (name: string): string => readFileSync(path.join(process.cwd(), 'do
 const LABELS: Readonly<Record<string, readonly string[]>> = {
   leasehold_tasks: ['state', 'queue'],
   leasehold_tasks_eligible: ['queue'],
+  leasehold_log_bytes: ['state'],
   leasehold_oldest_waiting_seconds: ['queue'],
   leasehold_request_duration_seconds: ['op', 'outcome'],
   leasehold_event_loop_lag_seconds: ['actor'],

@@ -38,6 +38,7 @@ function coordinator(queues: readonly QueueFigures[]): CoordinatorFigures {
     coordinator_restarts: 1,
     log_last_sequence: 99,
     log_bytes: 4_096,
+    log_forgotten_bytes: 96,
     log_replay_ms: 1_500,
     log_replay_records: 98,
     clock_offset_ms: -250,
@@ -60,6 +61,8 @@ describe('metrics', () => {
     expect([...shown].toSorted()).deep.equal(Object.keys(FAMILIES).toSorted());
     expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING', queue: 'mail' })).equal(3);
     expect(valueOf(samples, 'leasehold_log_replay_duration_seconds')).equal(1.5);
+    expect(valueOf(samples, 'leasehold_log_bytes', { state: 'live' })).equal(4_000);
+    expect(valueOf(samples, 'leasehold_log_bytes', { state: 'forgotten' })).equal(96);
     expect(valueOf(samples, 'leasehold_clock_offset_seconds')).equal(-0.25);
     expect(valueOf(samples, 'leasehold_event_loop_lag_seconds', { actor: 'http' })).equal(0.02);
   });
