@@ -33,7 +33,7 @@ export const checksumOf = (b: Uint8Array, at = 0): number =>
  * @returns the record's bytes, in memory of their own.
  * @throws RangeError when a field cannot be stored: a number that is not before it in the log, say.
  */
-export function encodeRecord(record: LogRecord): Uint8Array<ArrayBuffer> {
+export function encodeRecord(record: LogRecord): Uint8Array {
   writer.reset();
   writer.u32(0);
   writer.u8(CODE.get(record.type) as number);

@@ -100,9 +100,9 @@ export class Environment {
   }
 
   private async settle(results: readonly PromiseLike<boolean>[]): Promise<Written> {
-    const settled = await Promise.allSettled(results);
+    const written = await outcome(results);
     this.settled = true;
-    return outcome(settled);
+    return written;
   }
 
   /**
@@ -144,22 +144,27 @@ async function putAll(db: Database, entries: readonly Entry[]): Promise<void> {
   const puts = entries.map(([key, bytes]) =>
     (db as unknown as WithOptions).put(key, bytes, APPEND),
   );
-  const result = outcome(await Promise.allSettled(puts));
-  if (result !== 'written') throw new LogError('LOG_IO', 'the device refused a new segment');
+  if ((await outcome(puts)) !== 'written') throw new LogError('LOG_IO', 'the device refused a new segment');
 }
 
-/** The first result is the condition's. */
-function outcome(results: readonly PromiseSettledResult<boolean>[]): Written {
+/**
+ * Looks at the result of each write of one transaction. LMDB settles all of them in one turn, so
+ * one after the other costs no time, and none of them is rejected without being looked at.
+ */
+async function outcome(results: readonly PromiseLike<boolean>[]): Promise<Written> {
+  let refused = false;
+  let failed = false;
   for (const result of results) {
-    if (result.status === 'fulfilled') continue;
-    // LMDB hands out a second promise that it also rejects; unhandled, it would end the process.
-    const { commitError } = result.reason as { commitError?: Promise<unknown> };
-    commitError?.catch(() => {});
+    try {
+      if (!(await result)) refused = true;
+    } catch (error) {
+      failed = true;
+      // LMDB hands out a second promise that it also rejects; unhandled, it would end the process.
+      (error as { commitError?: Promise<unknown> }).commitError?.catch(() => {});
+    }
   }
-  if (results.some((result) => result.status === 'rejected')) return 'failed';
-  return results.every((result) => result.status === 'fulfilled' && result.value)
-    ? 'written'
-    : 'refused';
+  if (failed) return 'failed';
+  return refused ? 'refused' : 'written';
 }
 
 /** The promise's value, or `otherwise` when it takes longer. */

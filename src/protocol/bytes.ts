@@ -24,11 +24,9 @@ export class ByteWriter {
     this.length = 0;
   }
 
-  /** @returns a copy of what was written, in memory of its own (safe to keep or to transfer). */
-  finish(): Uint8Array<ArrayBuffer> {
-    const out = new Uint8Array(this.length);
-    out.set(this.buffer.subarray(0, this.length));
-    return out;
+  /** @returns a copy of what was written, safe to keep; small ones share the runtime's pool. */
+  finish(): Buffer {
+    return Buffer.from(this.view());
   }
 
   /** @returns what was written without copying it: valid until the next write or reset. */
