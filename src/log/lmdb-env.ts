@@ -144,7 +144,8 @@ async function putAll(db: Database, entries: readonly Entry[]): Promise<void> {
   const puts = entries.map(([key, bytes]) =>
     (db as unknown as WithOptions).put(key, bytes, APPEND),
   );
-  if ((await outcome(puts)) !== 'written') throw new LogError('LOG_IO', 'the device refused a new segment');
+  if ((await outcome(puts)) !== 'written')
+    throw new LogError('LOG_IO', 'the device refused a new segment');
 }
 
 /**
