@@ -7,7 +7,6 @@
 const FOUR_GROUPS = 0x1000_0000; // 2^28: four groups of seven bits fit the fast integer range.
 const HIGH_END = 2 ** 25; // 28 + 25 bits are the 53 of a safe integer.
 const ASCII_LOOP_MAX = 40; // Below this a loop beats the call into the runtime's UTF-8 encoder.
-const COPY_LOOP_MAX = 160; // The same for making a view to copy from.
 const EMPTY = Buffer.alloc(0);
 
 /** A growing buffer; `reset` keeps the memory, so one writer serves many messages. */
@@ -215,17 +214,9 @@ export class ByteReader {
     return this.buffer.subarray(this.take(size), this.offset);
   }
 
-  /** @returns a copy in memory of its own. */
-  bytesCopy(): Uint8Array<ArrayBuffer> {
-    const size = this.varint();
-    const at = this.take(size);
-    const out = new Uint8Array(size);
-    if (size > COPY_LOOP_MAX) {
-      out.set(this.buffer.subarray(at, this.offset));
-    } else {
-      for (let i = 0; i < size; i++) out[i] = this.buffer[at + i] as number;
-    }
-    return out;
+  /** @returns a copy that no change of the input reaches; small ones share the runtime's pool. */
+  bytesCopy(): Buffer {
+    return Buffer.from(this.bytes());
   }
 
   optionalVarint(): number | undefined {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { CoordinatorStarted, LogRecord, TaskCreated } from '../../src/core/records.ts';
 
 export const AT = 1_760_000_000_000;
-const text = (s: string) => new TextEncoder().encode(s);
+const text = (s: string) => Buffer.from(s);
 
 export const started = (seq: number, formatVersion = 1): CoordinatorStarted => ({
   type: 'CoordinatorStarted',
@@ -46,10 +46,10 @@ export const SAMPLES: Readonly<Record<string, LogRecord>> = {
   'TaskCreated, every option': {
     ...created(70_000),
     queue: 'mail:eu',
-    payload: Uint8Array.of(0, 255, 128, 7),
+    payload: Buffer.of(0, 255, 128, 7),
     retryPolicy: { maxRetries: 0, backoffMs: 1, backoffFactor: 1.5, backoffMaxMs: 60_000 },
     requestId: 'order-17 ✓',
-    contentHash: Uint8Array.from({ length: 16 }, (_, i) => i * 16),
+    contentHash: Buffer.from(Array.from({ length: 16 }, (_, i) => i * 16)),
     metadata: { trace: 'a1', __proto__x: '' },
     notBefore: AT + 100_000,
     originTaskId: 42,
