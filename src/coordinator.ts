@@ -20,7 +20,6 @@ import { check } from './core/check.ts';
 import { type Changing, choose, isChanging } from './core/choose.ts';
 import type { Context } from './core/context.ts';
 import { forgotten } from './core/forgetting.ts';
-import type { CoreKnobs } from './core/knobs.ts';
 import { expired, isOver } from './core/lease-manager.ts';
 import type { ActiveLease } from './core/leases.ts';
 import type { LogRecord } from './core/records.ts';
@@ -47,14 +46,15 @@ export class Coordinator {
   readonly granting: Granting;
   readonly reading: Reading;
   readonly removal: Removal;
-  private readonly knobs: CoreKnobs;
+  /** What a decision looks at. Made once: the state in it is always the present one. */
+  readonly context: Context;
   private readonly events: CoordinatorEvents;
   private expiredInGroup = 0;
   private forgottenAt = Number.NEGATIVE_INFINITY;
-  private stopping = false;
+  /** Nothing is parked any more. */
+  isStopping = false;
 
   constructor(options: CoordinatorOptions) {
-    this.knobs = options.knobs;
     this.events = options.events;
     this.commits = new GroupCommit(options.log, {
       durable: (commit) => {
@@ -81,6 +81,14 @@ export class Coordinator {
         }
       },
     });
+    const { recovery, commits } = this;
+    this.context = {
+      get state() {
+        return recovery.state;
+      },
+      knobs: options.knobs,
+      read: (seq) => commits.read(seq),
+    };
     this.granting = new Granting(this);
     this.reading = new Reading(this);
     this.removal = new Removal(options.log, () => this.state, options.events);
@@ -88,10 +96,6 @@ export class Coordinator {
 
   get state(): State {
     return this.recovery.state;
-  }
-
-  get context(): Context {
-    return { state: this.state, knobs: this.knobs, read: (seq) => this.commits.read(seq) };
   }
 
   now(): number {
@@ -154,14 +158,10 @@ export class Coordinator {
 
   /** Answers what is parked, flushes what was decided; resolves when all of it is settled. */
   async stop(): Promise<void> {
-    this.stopping = true;
+    this.isStopping = true;
     if (this.recovery.serving) this.granting.hurryAll(this.now());
     this.flush();
     await this.commits.settled();
-  }
-
-  get isStopping(): boolean {
-    return this.stopping;
   }
 
   /** The only way out for an answer. */
@@ -241,7 +241,7 @@ export class Coordinator {
     if (now < this.forgottenAt + FORGET_EVERY_MS || this.removal.busy) return;
     if (!this.recovery.time.mayForget(now)) return;
     const atOf = (seq: number): number => this.commits.read(seq)?.at ?? now;
-    const record = forgotten(this.state, this.knobs, now, atOf);
+    const record = forgotten(this.state, this.context.knobs, now, atOf);
     if (record === undefined) return;
     this.forgottenAt = now;
     this.decide(record);

@@ -71,7 +71,7 @@ function putFrame(
 
 /** Walks through a batch. `message` is a view into it: who keeps it keeps the whole batch. */
 export class BatchReader {
-  readonly #buffer: ArrayBuffer;
+  readonly #bytes: Buffer;
   readonly #words: Uint32Array;
   #offset = 0;
   ticket = 0;
@@ -79,12 +79,12 @@ export class BatchReader {
   message: Uint8Array = EMPTY;
 
   constructor(batch: ArrayBuffer) {
-    this.#buffer = batch;
+    this.#bytes = Buffer.from(batch);
     this.#words = new Uint32Array(batch);
   }
 
   get done(): boolean {
-    return this.#offset >= this.#buffer.byteLength;
+    return this.#offset >= this.#bytes.length;
   }
 
   /** Steps to the next frame; false at the end. */
@@ -94,7 +94,8 @@ export class BatchReader {
     const length = this.#words[word] as number;
     this.ticket = this.#words[word + 1] as number;
     this.kind = messageKinds[this.#words[word + 2] as number] as MessageKind;
-    this.message = new Uint8Array(this.#buffer, this.#offset + HEADER_BYTES, length);
+    const start = this.#offset + HEADER_BYTES;
+    this.message = this.#bytes.subarray(start, start + length);
     this.#offset += frameBytes(length);
     return true;
   }
