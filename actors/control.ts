@@ -9,6 +9,8 @@ import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 export interface CoordinatorData {
   /** Absolute. */
   readonly dataDir: string;
+  /** Absolute; undefined: what is removed from the log is gone. */
+  readonly archiveDir?: string | undefined;
   readonly core: CoreKnobs;
   readonly segmentBytes: number;
   /** Start although the wall clock is more than 365 days after the newest record. */

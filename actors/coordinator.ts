@@ -10,6 +10,7 @@ import { Coordinator } from '../src/coordinator.ts';
 import type { CoordinatorEvents } from '../src/coordinator-options.ts';
 import { InvariantBroken } from '../src/core/assert.ts';
 import { digestOf } from '../src/core/digest-index.ts';
+import { type LmdbArchive, openArchive } from '../src/log/lmdb-archive.ts';
 import { openLmdbLog } from '../src/log/lmdb-log.ts';
 import { LogCorrupt, wayOut } from '../src/log/log.ts';
 import { Consumer, type MailboxSink, type Peer } from '../src/mailbox/consumer.ts';
@@ -52,13 +53,16 @@ class CoordinatorActor {
   private readonly consumer = new Consumer(() => setImmediate(() => this.pump()));
   private readonly loop: Coordinator;
   private readonly log: MeasuredLog;
+  private readonly archive: LmdbArchive | undefined;
   private running = false;
   private held = false;
 
-  constructor(log: MeasuredLog) {
+  constructor(log: MeasuredLog, archive: LmdbArchive | undefined) {
     this.log = log;
+    this.archive = archive;
     this.loop = new Coordinator({
       log,
+      archive,
       knobs: data.core,
       clock,
       digestText: (text) => digestOf(createHash('sha256').update(text).digest()),
@@ -97,6 +101,7 @@ class CoordinatorActor {
     this.running = false;
     await this.loop.stop();
     this.consumer.close();
+    await this.archive?.close();
     await this.log.close();
     say({ kind: 'stopped' });
     data.control.close();
@@ -230,7 +235,9 @@ lag.enable();
 try {
   const log = await openLmdbLog({ dataDir: data.dataDir, segmentBytes: data.segmentBytes });
   say({ kind: 'opened', created: log.created, records: log.lastNumber, path: data.dataDir });
-  const actor = new CoordinatorActor(new MeasuredLog(log, clock.monotonic));
+  const archive =
+    data.archiveDir === undefined ? undefined : await openArchive(data.archiveDir, log);
+  const actor = new CoordinatorActor(new MeasuredLog(log, clock.monotonic), archive);
   for (const end of data.ends) actor.attach(end);
   data.control.on('message', (message: ToCoordinator) => {
     if (message.kind === 'attach') actor.attach(message.end);

@@ -70,6 +70,7 @@ function planCoordinator(
     mailbox: { maxRequests: values.mailboxMax, maxBytes: values.mailboxMaxBytes },
     data: {
       dataDir,
+      archiveDir: values.archiveDir === undefined ? undefined : path.resolve(values.archiveDir),
       progress,
       segmentBytes: values.segmentBytes,
       acceptClock: values.acceptClock,

@@ -4,7 +4,7 @@ import type { Clock } from './coordinator-time.ts';
 import type { CoreKnobs } from './core/knobs.ts';
 import type { DigestText } from './core/state.ts';
 import type { Ticket } from './group-commit.ts';
-import type { Log } from './log/log.ts';
+import type { Archive, Log } from './log/log.ts';
 import type { Response } from './protocol/response.ts';
 import type { Mode } from './recovery.ts';
 import type { RemovalEvents } from './removal.ts';
@@ -22,6 +22,7 @@ export interface CoordinatorEvents extends RemovalEvents {
 
 export interface CoordinatorOptions {
   readonly log: Log;
+  readonly archive?: Archive | undefined;
   readonly knobs: CoreKnobs;
   readonly clock: Clock;
   readonly digestText: DigestText;

@@ -91,7 +91,7 @@ export class Coordinator {
     };
     this.granting = new Granting(this);
     this.reading = new Reading(this);
-    this.removal = new Removal(options.log, () => this.state, options.events);
+    this.removal = new Removal(options, () => this.state);
   }
 
   get state(): State {
@@ -162,6 +162,7 @@ export class Coordinator {
     if (this.recovery.serving) this.granting.hurryAll(this.now());
     this.flush();
     await this.commits.settled();
+    await this.removal.stop();
   }
 
   /** The only way out for an answer. */

@@ -111,7 +111,7 @@ export const KNOBS: Readonly<Record<KnobName, Knob>> = {
   poisonThreshold: whole(0, COUNT_MAX, 10, 'expiries in a row that make a task DEAD; 0: never'),
   retentionMs: duration(0, 7 * DAY_MS, 'COMPLETED tasks are forgotten after this; 0: never'),
   retentionFailedMs: duration(0, 90 * DAY_MS, 'FAILED and DEAD tasks likewise'),
-  archiveDir: text(undefined, 'for history that is removed from the log; not available yet'),
+  archiveDir: text(undefined, 'where history is kept before it is removed from the log'),
   tickMs: { ...whole(1, 60_000, 50, 'pause between two looks for expired leases'), unit: 'ms' },
   httpHost: text('127.0.0.1', 'address that HTTP listens on'),
   httpPort: port(5_327, 'port that HTTP listens on; 0: any free one'),

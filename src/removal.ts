@@ -1,5 +1,6 @@
-// Owns when forgotten history leaves the device: after its HistoryForgotten is flushed, sealed
-// stretch by sealed stretch in ascending order, in the background (R32). It never decides what is
+// Owns when forgotten history leaves the device: after its HistoryForgotten is flushed, and after
+// the archive has it where there is one, sealed stretch by sealed stretch in ascending order, in
+// the background (R32). It never decides what is
 // forgotten, and removing the same again is harmless. A stretch is rewritten again only when the
 // forgetting has come as far beyond it again as at the last time, so that the rewrites of one
 // stretch stay few however long a task in it waits.
@@ -8,7 +9,7 @@ import { type HistoryForgotten, type LogRecord, taskOf } from './core/records.ts
 import type { State } from './core/state.ts';
 import { NONE } from './core/task-table.ts';
 import { weightOf } from './core/weights.ts';
-import type { Log, SealedSegment } from './log/log.ts';
+import type { Archive, Log, SealedSegment } from './log/log.ts';
 
 /** Told to whoever wants to know. */
 export interface RemovalEvents {
@@ -17,12 +18,21 @@ export interface RemovalEvents {
   stopped?(error: Error): void;
 }
 
+export interface RemovalOptions {
+  readonly log: Log;
+  readonly archive?: Archive | undefined;
+  readonly events: RemovalEvents;
+}
+
 export class Removal {
   /** While a pass runs nothing more may be forgotten: what is not flushed yet must stay. */
   busy = false;
   private readonly log: Log;
+  private readonly archive: Archive | undefined;
   private readonly state: () => State;
   private readonly events: RemovalEvents;
+  private stopping = false;
+  private passing: Promise<void> = Promise.resolve();
   private unflushed: HistoryForgotten | undefined;
   /** How far flushed records have forgotten. */
   private through = 0;
@@ -31,8 +41,9 @@ export class Removal {
   /** What was removed of the history that this state has forgotten. */
   private gone: { readonly state: State; weight: number } | undefined;
 
-  constructor(log: Log, state: () => State, events: RemovalEvents) {
+  constructor({ log, archive, events }: RemovalOptions, state: () => State) {
     this.log = log;
+    this.archive = archive;
     this.state = state;
     this.events = events;
   }
@@ -52,7 +63,7 @@ export class Removal {
   /** The log was replayed: all that it forgot is flushed. */
   begin(completedThrough: number, failedThrough: number): void {
     this.through = Math.max(this.through, completedThrough, failedThrough);
-    if (!this.busy) void this.pass();
+    if (!this.busy && !this.stopping) this.passing = this.pass();
   }
 
   /** The log's size on the device, and the share of it that nothing remembered needs. */
@@ -70,27 +81,49 @@ export class Removal {
     return this.gone;
   }
 
+  /** Resolves when no pass runs and none will begin; what a pass was doing is done, or undone. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.passing;
+  }
+
   private async pass(): Promise<void> {
     this.busy = true;
     try {
+      await this.keepInArchive();
       for (const segment of this.log.sealed()) {
-        if (this.through < (this.dueAt.get(segment.first) ?? segment.last)) continue;
-        this.dueAt.set(segment.first, 2 * this.through - segment.first);
-        let weight = 0;
-        const keep = (record: LogRecord): boolean => {
-          const isKept = this.isKept(segment, record);
-          if (!isKept) weight += weightOf(record);
-          return isKept;
-        };
-        const records = await this.log.rewrite(segment, keep);
-        this.goneOf(this.state()).weight += weight;
-        if (records > 0) this.events.removed?.(segment, records);
+        if (this.stopping) return;
+        if (this.through >= (this.dueAt.get(segment.first) ?? segment.last)) {
+          await this.rewrite(segment);
+        }
       }
     } catch (error) {
       this.events.stopped?.(error as Error);
     } finally {
       this.busy = false;
     }
+  }
+
+  /** As far as anything is forgotten, so that the archive has the end of every story it begins. */
+  private async keepInArchive(): Promise<void> {
+    if (this.archive === undefined) return;
+    for (const segment of this.log.sealed()) {
+      if (segment.first > this.through || this.stopping) return;
+      await this.archive.keep(segment);
+    }
+  }
+
+  private async rewrite(segment: SealedSegment): Promise<void> {
+    let weight = 0;
+    const keep = (record: LogRecord): boolean => {
+      const isKept = this.isKept(segment, record);
+      if (!isKept) weight += weightOf(record);
+      return isKept;
+    };
+    const records = await this.log.rewrite(segment, keep);
+    this.dueAt.set(segment.first, 2 * this.through - segment.first);
+    this.goneOf(this.state()).weight += weight;
+    if (records > 0) this.events.removed?.(segment, records);
   }
 
   /**

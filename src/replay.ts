@@ -4,7 +4,7 @@
 import { applyChecked } from './core/apply.ts';
 import { check } from './core/check.ts';
 import { passOver, skipTo } from './core/pass-over.ts';
-import { taskOf } from './core/records.ts';
+import { type LogRecord, taskOf } from './core/records.ts';
 import { type DigestText, type Removed, State } from './core/state.ts';
 import { LogCorrupt, type LogReader } from './log/log.ts';
 
@@ -14,6 +14,8 @@ export interface ReplayOptions {
   readonly onProgress?: (records: number) => void;
   /** Stop after this record. */
   readonly until?: number;
+  /** Asked after each record: true stops after it. */
+  readonly isEnough?: (state: State, record: LogRecord) => boolean;
 }
 
 export interface Replayed {
@@ -57,6 +59,7 @@ export function replay(log: LogReader, options: ReplayOptions): Replayed {
       applyChecked(state, record);
     }
     records += 1;
+    if (options.isEnough?.(state, record) === true) break;
     if (records % PROGRESS_EVERY === 0) options.onProgress?.(records);
   }
   return { state, records };

@@ -51,7 +51,6 @@ export function readSettings(from: SettingSources): Settings {
     sources[name] = source;
   }
   heartbeatInterval(values, sources);
-  noArchive(values);
   const known = values as unknown as KnobValues;
   const [token, tokenSource] = readToken(from, known);
   if (token === undefined) onlyLoopback(known);
@@ -154,15 +153,6 @@ function heartbeatInterval(
         ` ${Math.floor(lease / 2)} (ms) is expected`,
     );
   }
-}
-
-/** To take the knob and do nothing would lose the history that it was given for. */
-function noArchive({ archiveDir }: Partial<Record<KnobName, Value>>): void {
-  if (archiveDir === undefined) return;
-  throw new KnobError(
-    '--archive-dir: this version does not archive the history that it removes; leave it out, and' +
-      ' raise --retention-ms and --retention-failed-ms, or take backups',
-  );
 }
 
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;

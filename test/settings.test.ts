@@ -34,10 +34,6 @@ const refused = (given: Given): string => {
 };
 
 describe('settings', () => {
-  it('refuse to archive rather than to lose what was to be archived', () => {
-    expect(refused({ flags: { archiveDir: '/somewhere' } })).to.match(/--archive-dir.*backups/);
-  });
-
   it('have the documented defaults', () => {
     const { values, sources } = read({});
     expect(values).to.include({

@@ -3,6 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { explain } from '../core/explain.ts';
+import type { LogRecord } from '../core/records.ts';
 import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';
 import { standing } from '../core/views.ts';
@@ -12,6 +13,7 @@ import { explanationSvg } from '../protocol/explanation-svg.ts';
 import { explanationText } from '../protocol/explanation-text.ts';
 import { formatTaskId } from '../protocol/ids.ts';
 import { readStory } from '../reader/task-story.ts';
+import { replay } from '../replay.ts';
 import { CliError, EXIT, type Io, say, usage } from './command.ts';
 import {
   dataDirOf,
@@ -21,6 +23,7 @@ import {
   untilOf,
   withLog,
 } from './offline.ts';
+import { digestText } from './offline-digest.ts';
 
 export interface OfflineExplainOptions extends OfflineOptions {
   readonly svg?: string;
@@ -32,7 +35,7 @@ export async function explainOffline(
   io: Io,
 ): Promise<void> {
   const text = await withLog(dataDirOf(options, io), async (log) => {
-    const state = await stateAt(log, untilOf(options, log), io);
+    const state = await stateOf(log, taskId, untilOf(options, log), io);
     return tell(log, state, taskId, options);
   });
   if (options.svg === undefined) return say(io.stdout, text.replace(/\n$/, ''));
@@ -41,6 +44,22 @@ export async function explainOffline(
   } catch (error) {
     throw usage(`--svg: ${(error as Error).message}`);
   }
+}
+
+/** The state in which the task is still remembered, where its history is in the log. */
+async function stateOf(log: LogReader, taskId: number, until: number, io: Io): Promise<State> {
+  const state = await stateAt(log, until, io);
+  if (state.tasks.find(taskId) !== NONE || log.get(taskId)?.type !== 'TaskCreated') return state;
+  let by = 0;
+  const isEnough = ({ tasks }: State, { type, seq }: LogRecord): boolean => {
+    if (type === 'HistoryForgotten' && seq > taskId && tasks.find(taskId) === NONE) by = seq;
+    return by !== 0;
+  };
+  replay(log, { digestText, until, isEnough });
+  if (by === 0) return state;
+  const before = `this is its story as of record ${by - 1}`;
+  say(io.stderr, `${formatTaskId(taskId)} was forgotten by record ${by}; ${before}.`);
+  return stateAt(log, by - 1, io);
 }
 
 function tell(

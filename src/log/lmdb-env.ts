@@ -19,6 +19,9 @@ type Database = RootDatabase<Uint8Array, number>;
 // conditional block lmdb takes that flag for a new condition, and the later records of a refused
 // group pass.
 const APPEND = { append: true } as const;
+/** A new segment is filled in groups, between which everything else gets its turn. */
+const CREATED_AT_ONCE = 1_000;
+const CREATED_AT_ONCE_BYTES = 4 * 1024 * 1024;
 const MAP_BYTES = 256 * 1024 * 1024; // Address space, not memory; LMDB maps more when it must.
 
 export class Environment {
@@ -44,11 +47,14 @@ export class Environment {
     const db = openDatabase(directory, { noSync: true });
     try {
       let group: Entry[] = [];
+      let bytes = 0;
       for (const entry of entries) {
         group.push(entry);
-        if (group.length < 1_000) continue;
+        bytes += entry[1].length;
+        if (group.length < CREATED_AT_ONCE && bytes < CREATED_AT_ONCE_BYTES) continue;
         await putAll(db, group);
         group = [];
+        bytes = 0;
       }
       await putAll(db, group);
     } finally {

@@ -18,6 +18,7 @@ import {
   type SealedSegment,
 } from './log.ts';
 import {
+  isArchive,
   listSegments,
   prepareDirectory,
   removeLeftovers,
@@ -55,6 +56,10 @@ interface Place {
  */
 export async function openLmdbLog(options: LmdbLogOptions): Promise<LmdbLog> {
   const { dataDir, logDir } = await prepareDirectory(options.dataDir);
+  if (isArchive(dataDir)) {
+    const how = `copy it with \`leasehold backup --data-dir ${dataDir} NEWDIR\` and start on that`;
+    throw new LogError('LOG_DIRECTORY', `${dataDir} is an archive; ${how}`);
+  }
   const lock = options.lock === false ? undefined : await lockDirectory(dataDir);
   try {
     const created = listSegments(logDir).length === 0;

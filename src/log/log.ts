@@ -74,6 +74,16 @@ export interface Log extends LogReader {
   reopen(): Promise<void>;
 }
 
+/** Where history goes before it is removed; without one it is gone then. */
+export interface Archive {
+  /**
+   * All records up to the end of this stretch are kept, flushed, when it resolves. The stretches
+   * must come in ascending order, before anything was removed from them; repeating one is harmless.
+   * @throws LogError, LogCorrupt; then nothing may be removed.
+   */
+  keep(segment: SealedSegment): Promise<void>;
+}
+
 /** A record that cannot be believed: refuse to start, change nothing, name it. */
 export class LogCorrupt extends Error {
   override readonly name = 'LogCorrupt';
@@ -106,4 +116,5 @@ export type LogErrorCode =
   | 'LOG_DIRECTORY'
   | 'LOG_FORMAT_NEWER'
   | 'LOG_IO'
+  | 'LOG_ARCHIVE'
   | 'LOG_FENCED';

@@ -14,6 +14,8 @@ export interface SegmentName {
 
 const SHAPE = /^(\d{8})-(\d+)$/;
 const TEMPORARY = 'tmp-';
+/** A file of this name says that a data directory is an archive: nobody may serve it. */
+export const ARCHIVE_NOTE = 'archived';
 
 export const segmentPath = (logDir: string, ordinal: number, generation: number): string =>
   path.join(logDir, `${String(ordinal).padStart(8, '0')}-${generation}`);
@@ -38,6 +40,9 @@ function allSegments(logDir: string): SegmentName[] {
     return [{ ordinal, generation, path: path.join(logDir, name) }];
   });
 }
+
+export const isArchive = (dataDir: string): boolean =>
+  fs.statSync(path.join(dataDir, ARCHIVE_NOTE), { throwIfNoEntry: false })?.isFile() ?? false;
 
 export function removeSegment({ path: directory }: SegmentName): void {
   fs.rmSync(directory, { recursive: true, force: true });
@@ -98,10 +103,12 @@ async function syncNames(directory: string, existing: string): Promise<void> {
 
 /**
  * Makes the data directory and its log/ where they are missing.
+ * @param flag what the directory was given by; for the words of a refusal
  * @throws LogError LOG_DIRECTORY naming the path when it is no directory or cannot be written.
  */
 export async function prepareDirectory(
   dataDir: string,
+  flag = '--data-dir',
 ): Promise<{ dataDir: string; logDir: string }> {
   try {
     const made = fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -120,7 +127,7 @@ export async function prepareDirectory(
     throw new LogError(
       'LOG_DIRECTORY',
       `cannot keep a log in ${path.resolve(dataDir)}: ${WORDS[code ?? ''] ?? message}; ` +
-        'choose another directory with --data-dir',
+        `choose another directory with ${flag}`,
       { cause: error },
     );
   }

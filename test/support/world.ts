@@ -7,6 +7,7 @@ import { digestOf } from '../../src/core/digest-index.ts';
 import { brokenInvariants } from '../../src/core/invariants.ts';
 import type { CoreKnobs } from '../../src/core/knobs.ts';
 import type { LogRecord } from '../../src/core/records.ts';
+import type { Archive } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import type {
   FailRequest,
@@ -43,19 +44,28 @@ export class World {
   readonly answers = new Map<number, Response>();
   readonly modes: Mode[] = [];
   fatal: Error | undefined;
+  onStopped = (error: Error): void => {
+    throw error;
+  };
   /** Records that were removed from the log for good. */
   removed = 0;
+  private readonly archive: Archive | undefined;
   private tickets = 0;
   private readonly knobs: CoreKnobs;
 
-  constructor(knobs: Partial<CoreKnobs> = {}, log = new MemoryLog()) {
+  constructor(knobs: Partial<CoreKnobs> = {}, log = new MemoryLog(), archive?: Archive) {
     this.knobs = { ...KNOBS, ...knobs };
     this.log = log;
+    this.archive = archive;
     this.loop = this.boot();
   }
 
-  static async started(knobs: Partial<CoreKnobs> = {}, log = new MemoryLog()): Promise<World> {
-    const world = new World(knobs, log);
+  static async started(
+    knobs: Partial<CoreKnobs> = {},
+    log = new MemoryLog(),
+    archive?: Archive,
+  ): Promise<World> {
+    const world = new World(knobs, log, archive);
     await world.loop.start();
     return world;
   }
@@ -145,6 +155,7 @@ export class World {
   private boot(options: { acceptClock?: boolean; skip?: number } = {}): Coordinator {
     return new Coordinator({
       log: this.log,
+      archive: this.archive,
       knobs: this.knobs,
       digestText,
       clock: { wall: () => START + this.time + this.wallOffset, monotonic: () => this.time },
@@ -159,9 +170,7 @@ export class World {
         removed: (_segment, records) => {
           this.removed += records;
         },
-        stopped: (error) => {
-          throw error;
-        },
+        stopped: (error) => this.onStopped(error),
         fatal: (error) => {
           this.fatal = error;
         },

@@ -1,0 +1,147 @@
+// Owns the archive: a log beside the log, with every record up to the newest stretch that removal
+// has looked at, as they were before anything of them was removed. Whatever reads a log offline
+// reads it. It is only ever added to, a segment at a time, and each is whole and flushed when it
+// gets its name; before that its successor exists, so the archive can be read after any crash.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { LogRecord } from '../core/records.ts';
+import { checksumOf, encodeRecord } from './codec.ts';
+import { DroppedRanges } from './dropped-ranges.ts';
+import { Environment } from './lmdb-env.ts';
+import { createSegment } from './lmdb-writer.ts';
+import { type DirectoryLock, lockDirectory } from './lock.ts';
+import { type Archive, LogError, type LogReader, type SealedSegment } from './log.ts';
+import type { Segment } from './segment-chain.ts';
+import {
+  ARCHIVE_NOTE,
+  createWhole,
+  isArchive,
+  listSegments,
+  prepareDirectory,
+  removeLeftovers,
+  removeSegment,
+  segmentPath,
+  syncPath,
+} from './segment-files.ts';
+import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment-marks.ts';
+import type { Entry } from './segment-scan.ts';
+import { Segments } from './segments.ts';
+
+/**
+ * Makes the archive where there is none.
+ * @throws LogError LOG_ARCHIVE when what is there is no archive of this log, or cannot follow on
+ *   what it holds; LOG_DIRECTORY, LOG_LOCKED, LOG_IO; LogCorrupt.
+ */
+export async function openArchive(directory: string, log: LogReader): Promise<LmdbArchive> {
+  const { dataDir, logDir } = await prepareDirectory(directory, '--archive-dir');
+  if (!isArchive(dataDir)) {
+    if (listSegments(logDir).length > 0) throw refused(dataDir, 'it holds a log of its own');
+    fs.writeFileSync(path.join(dataDir, ARCHIVE_NOTE), NOTE, { mode: 0o600, flush: true });
+    await syncPath(dataDir);
+  }
+  const lock = await lockDirectory(dataDir);
+  try {
+    removeLeftovers(logDir);
+    if (listSegments(logDir).length === 0) await createSegment(logDir, 1);
+    const segments = new Segments(logDir);
+    assertFollows(dataDir, segments, log);
+    return new LmdbArchive(segments, log, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+const NOTE =
+  'An archive of leasehold: history as it was before its removal from the log. Read it with\n' +
+  'leasehold explain, log, state and verify --data-dir DIR; to start on it, copy it with backup.\n';
+
+export class LmdbArchive implements Archive {
+  private readonly segments: Segments;
+  private readonly log: LogReader;
+  private readonly lock: DirectoryLock;
+
+  constructor(segments: Segments, log: LogReader, lock: DirectoryLock) {
+    this.segments = segments;
+    this.log = log;
+    this.lock = lock;
+  }
+
+  async keep({ last }: SealedSegment): Promise<void> {
+    const { logDir, lastNumber, live } = this.segments;
+    const from = lastNumber + 1;
+    if (last < from) return;
+    await createSegment(logDir, live.ordinal + 1);
+    // The live one is empty: it stands for the end of the archive, and now gets what comes there.
+    const name = { ordinal: live.ordinal, generation: live.generation + 1 };
+    const dropped = within(this.log.dropped.ranges, from, last);
+    const header: Header = { kind: 'header', ...name, dropped };
+    const target = segmentPath(logDir, name.ordinal, name.generation);
+    const made = await createWhole(target, (made) =>
+      Environment.create(made, entriesOf(header, this.log.read(from, last), last)),
+    );
+    if (!made) throw refused(path.dirname(logDir), 'somebody else writes to it');
+    this.segments.load();
+    removeSegment(live);
+  }
+
+  async close(): Promise<void> {
+    this.segments.close();
+    await this.lock.release();
+  }
+}
+
+function* entriesOf(header: Header, records: Iterable<LogRecord>, last: number): Generator<Entry> {
+  const tally = new Tally();
+  yield [HEADER_KEY, encodeMark(HEADER_KEY, header)];
+  for (const record of records) {
+    const bytes = encodeRecord(record);
+    tally.add(checksumOf(bytes));
+    yield [record.seq, bytes];
+  }
+  const { count, hash } = tally;
+  const seal: Seal = { kind: 'seal', count, hash, successor: header.ordinal + 1 };
+  yield [last + 1, encodeMark(last + 1, seal)];
+}
+
+/** Another log's history, or a hole in this one's, would make a log of it that never was. */
+function assertFollows(directory: string, archived: Segments, log: LogReader): void {
+  const { lastNumber: last, live } = archived;
+  if (last === 0) return;
+  if (live.last >= live.first) throw refused(directory, 'something else wrote to it');
+  const lost = log.dropped.ranges.at(-1)?.[1] ?? 0;
+  if (lost > last) {
+    const what = `it ends at record ${last}, and the log lacks records up to ${lost}: they were`;
+    throw refused(directory, `${what} removed without it, or skipped by a restored log`);
+  }
+  const [common, record] = newestOf(log, last);
+  const kept = archived.get(common);
+  if (record === undefined || kept === undefined || !isSame(record, kept)) {
+    throw refused(directory, 'it holds the history of another log');
+  }
+}
+
+/** @returns the newest record up to a number that the log still has. */
+function newestOf(log: LogReader, last: number): [seq: number, record: LogRecord | undefined] {
+  const range = log.dropped.ranges.findLast(([from, to]) => from <= last && last <= to);
+  const seq = range === undefined ? last : range[0] - 1;
+  return [seq, log.get(seq)];
+}
+
+const isSame = (a: LogRecord, b: LogRecord): boolean =>
+  Buffer.compare(encodeRecord(a), encodeRecord(b)) === 0;
+
+function within(ranges: Segment['dropped'], from: number, to: number): Segment['dropped'] {
+  const clipped = new DroppedRanges();
+  for (const [first, last] of ranges) {
+    if (last >= from && first <= to) clipped.add(Math.max(first, from), Math.min(last, to));
+  }
+  return clipped.ranges;
+}
+
+const refused = (directory: string, why: string): LogError =>
+  new LogError(
+    'LOG_ARCHIVE',
+    `cannot archive to ${directory}: ${why}; give --archive-dir a new directory`,
+  );
