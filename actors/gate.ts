@@ -32,13 +32,20 @@ const REFUSALS: Readonly<Record<UnavailableReason, Answer>> = {
 
 const TICKETS = 2 ** 32;
 
+/** A request without an answer yet. */
+interface Asked {
+  readonly op: Request['op'];
+  readonly onAnswer: OnAnswer;
+  /** Monotonic. */
+  readonly sinceMs: number;
+}
+
 export class Gate {
   /** How long requests took, refused ones too. */
   readonly times = new RequestTimes();
   readonly #progress: Progress;
   readonly #openMax: number;
-  readonly #asked = new Map<number, OnAnswer>();
-  #producer: Producer | undefined;
+  #producer: Producer<Asked> | undefined;
   #closed = false;
   #lastTicket = 0;
 
@@ -50,16 +57,16 @@ export class Gate {
 
   /** Requests without an answer yet. */
   get open(): number {
-    return this.#asked.size;
+    return this.#producer?.openTickets ?? 0;
   }
 
   /** The connection to use from now on; what is open on an earlier one is answered as lost. */
   connect(end: MailboxEnd): void {
     this.#producer?.close();
     this.#producer = new Producer(end, {
-      onReply: (ticket, reply) => this.#settle(ticket, decodeAnswer(reply)),
+      onReply: (asked, reply) => this.#settle(asked, decodeAnswer(reply)),
       onDeath: (open) => {
-        for (const ticket of open) this.#settle(ticket, REFUSALS.log_unavailable);
+        for (const asked of open) this.#settle(asked, REFUSALS.log_unavailable);
       },
     });
   }
@@ -74,32 +81,27 @@ export class Gate {
    * onAnswer has been called already.
    */
   ask(request: Request, onAnswer: OnAnswer): number {
-    return this.#ask(request, this.times.timed(request.op, onAnswer));
-  }
-
-  #ask(request: Request, onAnswer: OnAnswer): number {
+    const asked: Asked = { op: request.op, onAnswer, sinceMs: performance.now() };
     const refusal = this.#refusal();
-    const ticket = refusal === undefined ? this.#offer(request) : 0;
-    if (ticket === 0) onAnswer(REFUSALS[refusal ?? 'mailbox_full']);
-    else this.#asked.set(ticket, onAnswer);
+    const ticket = refusal === undefined ? this.#offer(request, asked) : 0;
+    if (ticket === 0) this.#settle(asked, REFUSALS[refusal ?? 'mailbox_full']);
     return ticket;
   }
 
   /** The asker is gone: onAnswer is not called any more, and a parked request grants nothing. */
   withdraw(ticket: number): void {
-    if (this.#asked.delete(ticket)) this.#producer?.withdraw(ticket);
+    this.#producer?.withdraw(ticket);
   }
 
   /** The request must be parked no longer: its answer comes now, as it is. */
   hasten(ticket: number): void {
-    if (this.#asked.has(ticket)) this.#producer?.hasten(ticket);
+    this.#producer?.hasten(ticket);
   }
 
   /** Ends the connection; what is open is answered as lost, now. */
   close(): void {
     this.#closed = true;
     this.#producer?.close();
-    for (const ticket of this.#asked.keys()) this.#settle(ticket, REFUSALS.log_unavailable);
   }
 
   #refusal(): UnavailableReason | undefined {
@@ -107,22 +109,21 @@ export class Gate {
     if (this.#producer === undefined || !this.#producer.alive) {
       return this.#progress.phase === 'stopping' ? 'shutting_down' : 'recovering';
     }
-    return this.#asked.size < this.#openMax ? this.#progress.refusal() : 'mailbox_full';
+    return this.open < this.#openMax ? this.#progress.refusal() : 'mailbox_full';
   }
 
-  #offer(request: Request): number {
+  #offer(request: Request, asked: Asked): number {
+    const producer = this.#producer as Producer<Asked>;
     do {
       this.#lastTicket = (this.#lastTicket + 1) % TICKETS;
-    } while (this.#lastTicket === 0 || this.#asked.has(this.#lastTicket));
+    } while (this.#lastTicket === 0 || producer.isOpen(this.#lastTicket));
     const kind = isWorkInProgress(request.op) ? 'report' : 'request';
-    const taken = this.#producer?.offer(this.#lastTicket, kind, encodeRequest(request));
-    return taken === true ? this.#lastTicket : 0;
+    const taken = producer.offer(this.#lastTicket, kind, encodeRequest(request), asked);
+    return taken ? this.#lastTicket : 0;
   }
 
-  #settle(ticket: number, answer: Answer): void {
-    const onAnswer = this.#asked.get(ticket);
-    if (onAnswer === undefined) return;
-    this.#asked.delete(ticket);
+  #settle({ op, onAnswer, sinceMs }: Asked, answer: Answer): void {
+    this.times.observe(op, answer, performance.now() - sinceMs);
     onAnswer(answer);
   }
 }

@@ -21,7 +21,7 @@ const TICKET = 1;
 export default function timer({ control, tickMs }: TimerData): Promise<void> {
   return new Promise((resolve) => {
     const lag = watchLag('timer');
-    let producer: Producer | undefined;
+    let producer: Producer<undefined> | undefined;
     let reader: MessagePort | undefined;
     let interval: NodeJS.Timeout | undefined;
     const rest = (): void => clearInterval(interval);
@@ -38,7 +38,7 @@ export default function timer({ control, tickMs }: TimerData): Promise<void> {
       start() {
         rest();
         interval = setInterval(() => {
-          if (producer?.openTickets === 0) producer.offer(TICKET, 'request', TICK);
+          if (producer?.openTickets === 0) producer.offer(TICKET, 'request', TICK, undefined);
         }, tickMs);
         return { ok: true };
       },

@@ -62,7 +62,7 @@ function produce(task: Extract<ThreadTask, { role: 'producer' }>): void {
     scheduled = false;
     sentMs = performance.now();
     while (sent < task.count && producer.openTickets < task.window) {
-      if (!producer.offer(sent, 'request', message)) break;
+      if (!producer.offer(sent, 'request', message, sent)) break;
       sent += 1;
     }
   };
@@ -71,7 +71,7 @@ function produce(task: Extract<ThreadTask, { role: 'producer' }>): void {
     parentPort?.postMessage(result satisfies ProducerResult);
     producer.close();
   };
-  const producer = new Producer(task.end, {
+  const producer = new Producer<number>(task.end, {
     onReply(ticket, reply) {
       if (task.window === 1) roundTripsUs.push((performance.now() - sentMs) * 1_000);
       const number = new DataView(reply.buffer, reply.byteOffset).getUint32(0);

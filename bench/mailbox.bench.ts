@@ -84,13 +84,13 @@ async function perSecond(producers: number): Promise<number> {
 function refusalUs(): number {
   const mailbox = createMailbox({ maxRequests: 1_024, maxBytes: 2 ** 20 });
   const { producer: end } = mailbox.connect('refused');
-  const producer = new Producer(end, { onReply: () => {}, onDeath: () => {} });
+  const producer = new Producer<number>(end, { onReply: () => {}, onDeath: () => {} });
   const message = new Uint8Array(MESSAGE_BYTES);
   let ticket = 0;
-  while (producer.offer(ticket, 'request', message)) ticket += 1;
+  while (producer.offer(ticket, 'request', message, ticket)) ticket += 1;
   const offers = 1_000_000;
   const started = performance.now();
-  for (let offer = 0; offer < offers; offer++) producer.offer(ticket, 'request', message);
+  for (let offer = 0; offer < offers; offer++) producer.offer(ticket, 'request', message, ticket);
   const tookMs = performance.now() - started;
   if (mailbox.refused !== offers + 1) throw new Error(`${mailbox.refused} offers were refused`);
   producer.close();

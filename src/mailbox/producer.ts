@@ -9,27 +9,29 @@ import type { MailboxEnd } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
 import { listen } from './port.ts';
 
-export interface ProducerEvents {
-  /** Exactly once for each ticket offered and not withdrawn, unless onDeath names it. `reply` is a
+/** `Asked` is what the owner keeps with a message until its reply is there. */
+export interface ProducerEvents<Asked> {
+  /** Exactly once for each message offered and not withdrawn, unless onDeath names it. `reply` is a
    * view into a batch: copy what is kept. */
-  onReply(ticket: number, reply: Uint8Array): void;
-  /** The other side is gone; `open` are the tickets that will get no reply. Called once. */
-  onDeath(open: readonly number[]): void;
+  onReply(asked: Asked, reply: Uint8Array): void;
+  /** The other side is gone, or this end is closed; `open` get no reply. Called once. */
+  onDeath(open: readonly Asked[]): void;
 }
 
 const NOTHING = new Uint8Array(0);
 
-export class Producer {
+export class Producer<Asked> {
   readonly #port: MessagePort;
   readonly #gauge: Gauge;
   readonly #admitted: Admitted;
   readonly #exempt: boolean;
   readonly #outbox: Outbox;
-  readonly #events: ProducerEvents;
-  readonly #open = new Set<number>();
+  readonly #events: ProducerEvents<Asked>;
+  readonly #open = new Map<number, Asked>();
   #alive = true;
+  #dead = false;
 
-  constructor(end: MailboxEnd, events: ProducerEvents) {
+  constructor(end: MailboxEnd, events: ProducerEvents<Asked>) {
     this.#port = end.port;
     this.#gauge = new Gauge(end.gauge);
     this.#admitted = new Admitted(end.admitted);
@@ -60,10 +62,11 @@ export class Producer {
   /**
    * Offers one message; it leaves this thread in the same turn, in the order of the offers.
    * @param ticket an unsigned 32-bit number that is not open at present
+   * @param asked given back with the reply
    * @returns false: refused, nothing was sent and the ticket is not open
    * @throws RangeError when the ticket is open already
    */
-  offer(ticket: number, kind: 'request' | 'report', message: Uint8Array): boolean {
+  offer(ticket: number, kind: 'request' | 'report', message: Uint8Array, asked: Asked): boolean {
     if (!this.#alive) return false;
     if (this.#open.has(ticket)) throw new RangeError(`mailbox: ticket ${ticket} is open already`);
     if (this.#exempt) {
@@ -73,9 +76,13 @@ export class Producer {
       if (!this.#gauge.admit(bytes, kind === 'report')) return false;
       this.#admitted.add(bytes);
     }
-    this.#open.add(ticket);
+    this.#open.set(ticket, asked);
     this.#outbox.push(ticket, kind, message);
     return true;
+  }
+
+  isOpen(ticket: number): boolean {
+    return this.#open.has(ticket);
   }
 
   /** The asker is gone: no reply to this ticket is handed over any more. */
@@ -88,24 +95,27 @@ export class Producer {
     if (this.#open.has(ticket)) this.#outbox.push(ticket, 'hasten', NOTHING);
   }
 
-  /** Sends what is gathered and ends the connection; open tickets are reported to onDeath. */
+  /** Sends what is gathered and ends the connection; what is open is told to onDeath, now. */
   close(): void {
-    this.#alive = false;
     this.#outbox.flush();
     this.#port.close();
+    this.#die();
   }
 
   #receive(batch: ArrayBuffer): void {
     const reader = new BatchReader(batch);
     while (reader.next()) {
-      const ticket = reader.ticket;
-      if (this.#open.delete(ticket)) this.#events.onReply(ticket, reader.message);
+      const { ticket } = reader;
+      const asked = this.#open.get(ticket);
+      if (this.#open.delete(ticket)) this.#events.onReply(asked as Asked, reader.message);
     }
   }
 
   #die(): void {
     this.#alive = false;
-    const open = [...this.#open];
+    if (this.#dead) return;
+    this.#dead = true;
+    const open = [...this.#open.values()];
     this.#open.clear();
     this.#events.onDeath(open);
   }

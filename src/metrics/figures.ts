@@ -20,34 +20,21 @@ export interface ThreadFigures {
 }
 
 export class RequestTimes {
-  readonly #byKey = new Map<string, { op: Op; outcome: Outcome; seconds: Histogram }>();
-
-  /** @returns the same callback, watched: the time until its call is the request's. */
-  timed(op: Op, onAnswer: (answer: Answer) => void): (answer: Answer) => void {
-    const began = performance.now();
-    return (answer) => {
-      this.observe(op, answer, performance.now() - began);
-      onAnswer(answer);
-    };
-  }
+  readonly #byOp = new Map<Op, Map<Outcome, Histogram>>();
 
   observe(op: Op, answer: Answer, ms: number): void {
     const outcome = outcomeOf(op, answer);
-    const key = `${op} ${outcome}`;
-    let entry = this.#byKey.get(key);
-    if (entry === undefined) {
-      entry = { op, outcome, seconds: new Histogram(SECONDS) };
-      this.#byKey.set(key, entry);
-    }
-    entry.seconds.observe(ms / 1_000);
+    let byOutcome = this.#byOp.get(op);
+    if (byOutcome === undefined) this.#byOp.set(op, (byOutcome = new Map()));
+    let seconds = byOutcome.get(outcome);
+    if (seconds === undefined) byOutcome.set(outcome, (seconds = new Histogram(SECONDS)));
+    seconds.observe(ms / 1_000);
   }
 
   figures(): RequestFigure[] {
-    return [...this.#byKey.values()].map(({ op, outcome, seconds }) => ({
-      op,
-      outcome,
-      seconds: seconds.data(),
-    }));
+    return [...this.#byOp].flatMap(([op, byOutcome]) =>
+      [...byOutcome].map(([outcome, seconds]) => ({ op, outcome, seconds: seconds.data() })),
+    );
   }
 }
 

@@ -14,7 +14,7 @@ function recordingProducer(mailbox: Mailbox, name: string, options?: { exempt?: 
   const { producer: end, consumer: other } = mailbox.connect(name, options);
   const replies: [number, string][] = [];
   const deaths: number[][] = [];
-  const producer = new Producer(end, {
+  const producer = new Producer<number>(end, {
     onReply: (ticket, reply) => replies.push([ticket, textOf(reply)]),
     onDeath: (open) => deaths.push([...open]),
   });
@@ -44,7 +44,9 @@ describe('mailbox', () => {
       self.reply(from, ticket, bytesOf(`re: ${textOf(message)}`)),
     );
     closing(consumer).add(other);
-    expect(producer.offer(4_294_967_295, 'request', bytesOf('hello'))).to.equal(true);
+    expect(producer.offer(4_294_967_295, 'request', bytesOf('hello'), 4_294_967_295)).to.equal(
+      true,
+    );
     await until(() => replies.length === 1, 'the reply is there');
     expect(taken).to.deep.equal([
       { from: 'one', ticket: 4_294_967_295, kind: 'request', text: 'hello' },
@@ -57,7 +59,8 @@ describe('mailbox', () => {
     const { producer, other, mailbox } = connected();
     const consumer = closing(new Consumer(() => {}));
     consumer.add(other);
-    for (let ticket = 0; ticket < 5; ticket++) producer.offer(ticket, 'request', bytesOf('four'));
+    for (let ticket = 0; ticket < 5; ticket++)
+      producer.offer(ticket, 'request', bytesOf('four'), ticket);
     await turns();
     const tickets: number[] = [];
     const sink = { take: (_: unknown, ticket: number) => tickets.push(ticket), gone: () => {} };
@@ -77,10 +80,10 @@ describe('mailbox', () => {
     const sink = { take: (_: unknown, ticket: number) => tickets.push(ticket), gone: () => {} };
     const consumer = closing(new Consumer(() => {}));
     consumer.add(other);
-    producer.offer(1, 'request', bytesOf('a'));
+    producer.offer(1, 'request', bytesOf('a'), 1);
     await turns();
     // A message that is larger than a batch leaves at once, so it is on the port in this turn.
-    producer.offer(2, 'request', new Uint8Array(70_000));
+    producer.offer(2, 'request', new Uint8Array(70_000), 2);
     consumer.drain(MANY, MANY, sink);
     expect(tickets).to.deep.equal([1, 2]);
   });
@@ -91,12 +94,12 @@ describe('mailbox', () => {
     const consumer = closing(new Consumer(() => (wakes += 1)));
     consumer.add(other);
     for (let ticket = 0; ticket < 3; ticket++) {
-      producer.offer(ticket, 'request', bytesOf('a'));
+      producer.offer(ticket, 'request', bytesOf('a'), ticket);
       await turns();
     }
     expect(wakes).to.equal(1);
     consumer.drain(MANY, MANY, { take: () => {}, gone: () => {} });
-    producer.offer(3, 'request', bytesOf('a'));
+    producer.offer(3, 'request', bytesOf('a'), 3);
     await turns();
     expect(wakes).to.equal(2);
   });
@@ -104,11 +107,11 @@ describe('mailbox', () => {
   it('refuses when full, sends nothing then, and keeps the last eighth for reports', async () => {
     const { producer, other, mailbox } = connected({ maxRequests: 16, maxBytes: 100_000 });
     let ticket = 0;
-    while (producer.offer(ticket, 'request', bytesOf('a'))) ticket += 1;
+    while (producer.offer(ticket, 'request', bytesOf('a'), ticket)) ticket += 1;
     expect(ticket).to.equal(14);
-    expect(producer.offer(14, 'report', bytesOf('r'))).to.equal(true);
-    expect(producer.offer(15, 'report', bytesOf('r'))).to.equal(true);
-    expect(producer.offer(16, 'report', bytesOf('r'))).to.equal(false);
+    expect(producer.offer(14, 'report', bytesOf('r'), 14)).to.equal(true);
+    expect(producer.offer(15, 'report', bytesOf('r'), 15)).to.equal(true);
+    expect(producer.offer(16, 'report', bytesOf('r'), 16)).to.equal(false);
     expect(producer.openTickets).to.equal(16);
     expect(mailbox.refused).to.equal(2);
     const { consumer, taken } = recordingConsumer();
@@ -116,7 +119,7 @@ describe('mailbox', () => {
     await until(() => taken.length === 16, 'all are taken');
     await turns();
     expect(taken.map((message) => message.ticket)).to.deep.equal([...Array(16).keys()]);
-    expect(producer.offer(16, 'request', bytesOf('a'))).to.equal(true);
+    expect(producer.offer(16, 'request', bytesOf('a'), 16)).to.equal(true);
   });
 
   it('refuses a ticket that is open, and takes it again once it was answered', async () => {
@@ -124,11 +127,11 @@ describe('mailbox', () => {
     const { consumer } = recordingConsumer((self, from, ticket) =>
       self.reply(from, ticket, bytesOf('done')),
     );
-    producer.offer(5, 'request', bytesOf('a'));
-    expect(() => producer.offer(5, 'request', bytesOf('b'))).to.throw(RangeError, 'ticket 5');
+    producer.offer(5, 'request', bytesOf('a'), 5);
+    expect(() => producer.offer(5, 'request', bytesOf('b'), 5)).to.throw(RangeError, 'ticket 5');
     closing(consumer).add(other);
     await until(() => replies.length === 1, 'the first is answered');
-    expect(producer.offer(5, 'request', bytesOf('b'))).to.equal(true);
+    expect(producer.offer(5, 'request', bytesOf('b'), 5)).to.equal(true);
   });
 
   it('hands over no reply to a withdrawn ticket, and tells the consumer', async () => {
@@ -136,8 +139,8 @@ describe('mailbox', () => {
     const { consumer, taken } = recordingConsumer((self, from, ticket) => {
       if (ticket < 2) self.reply(from, ticket, bytesOf('late'));
     });
-    producer.offer(1, 'request', bytesOf('a'));
-    producer.offer(2, 'request', bytesOf('b'));
+    producer.offer(1, 'request', bytesOf('a'), 1);
+    producer.offer(2, 'request', bytesOf('b'), 2);
     producer.withdraw(1);
     producer.withdraw(1);
     producer.withdraw(77);
@@ -160,11 +163,11 @@ describe('mailbox', () => {
 
   it('lets an exempt producer pass a full mailbox, with one message open', async () => {
     const { producer, other, mailbox } = connected({ maxRequests: 8, maxBytes: 100_000 });
-    while (producer.offer(producer.openTickets, 'report', bytesOf('a')));
+    while (producer.offer(producer.openTickets, 'report', bytesOf('a'), producer.openTickets));
     const timer = recordingProducer(mailbox, 'timer', { exempt: true });
     closing(timer.producer);
-    expect(timer.producer.offer(1, 'request', bytesOf('tick'))).to.equal(true);
-    expect(timer.producer.offer(2, 'request', bytesOf('tick'))).to.equal(false);
+    expect(timer.producer.offer(1, 'request', bytesOf('tick'), 1)).to.equal(true);
+    expect(timer.producer.offer(2, 'request', bytesOf('tick'), 2)).to.equal(false);
     expect(mailbox.depth().requests).to.equal(8);
     const { consumer, taken } = recordingConsumer((self, from, ticket) =>
       self.reply(from, ticket, bytesOf('ok')),
@@ -173,17 +176,17 @@ describe('mailbox', () => {
     consumer.add(timer.other);
     await until(() => timer.replies.length === 1 && taken.length === 9, 'the tick is answered');
     expect(mailbox.depth()).to.deep.equal({ requests: 0, bytes: 0 });
-    expect(timer.producer.offer(2, 'request', bytesOf('tick'))).to.equal(true);
+    expect(timer.producer.offer(2, 'request', bytesOf('tick'), 2)).to.equal(true);
   });
 
   it('sends all that was offered before close, then the notice', async () => {
     const { producer, other, deaths } = connected();
     const { consumer, taken } = recordingConsumer();
     closing(consumer).add(other);
-    producer.offer(1, 'request', bytesOf('a'));
-    producer.offer(2, 'request', bytesOf('b'));
+    producer.offer(1, 'request', bytesOf('a'), 1);
+    producer.offer(2, 'request', bytesOf('b'), 2);
     producer.close();
-    expect(producer.offer(3, 'request', bytesOf('c'))).to.equal(false);
+    expect(producer.offer(3, 'request', bytesOf('c'), 3)).to.equal(false);
     await until(() => taken.length === 3 && deaths.length === 1, 'the end is seen on both sides');
     expect(taken.map(({ kind }) => kind)).to.deep.equal(['request', 'request', 'gone']);
     expect(deaths).to.deep.equal([[1, 2]]);
@@ -195,15 +198,15 @@ describe('mailbox', () => {
       if (ticket === 1) self.reply(from, ticket, bytesOf('last'));
     });
     consumer.add(other);
-    producer.offer(1, 'request', bytesOf('a'));
-    producer.offer(2, 'request', bytesOf('b'));
+    producer.offer(1, 'request', bytesOf('a'), 1);
+    producer.offer(2, 'request', bytesOf('b'), 2);
     await until(() => taken.length === 2, 'both are taken');
     consumer.close();
     await until(() => deaths.length === 1, 'the death is seen');
     expect(replies).to.deep.equal([[1, 'last']]);
     expect(deaths).to.deep.equal([[2]]);
     expect(producer.alive).to.equal(false);
-    expect(producer.offer(3, 'request', bytesOf('c'))).to.equal(false);
+    expect(producer.offer(3, 'request', bytesOf('c'), 3)).to.equal(false);
   });
 
   it('notices a side that died before the other one listened', async () => {
@@ -223,11 +226,11 @@ describe('mailbox', () => {
     await turns();
     const open: (readonly number[])[] = [];
     closing(
-      new Producer(later.producer, {
+      new Producer<number>(later.producer, {
         onReply: () => {},
         onDeath: (tickets) => open.push(tickets),
       }),
-    ).offer(1, 'request', bytesOf('a'));
+    ).offer(1, 'request', bytesOf('a'), 1);
     await until(() => open.length === 1, 'the late producer sees it');
     expect(open).to.deep.equal([[1]]);
   });
@@ -236,7 +239,8 @@ describe('mailbox', () => {
     const { producer, other, mailbox } = connected();
     const consumer = closing(new Consumer(() => {}));
     consumer.add(other);
-    for (let ticket = 0; ticket < 3; ticket++) producer.offer(ticket, 'request', bytesOf('a'));
+    for (let ticket = 0; ticket < 3; ticket++)
+      producer.offer(ticket, 'request', bytesOf('a'), ticket);
     await turns();
     const take = (_: unknown, ticket: number) => {
       if (ticket === 1) throw new Error('broken sink');

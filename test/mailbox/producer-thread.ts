@@ -26,7 +26,7 @@ const answered = new Uint8Array(task.count);
 const story = { answered: 0, wrong: 0, refused: 0, lostAtDeath: 0 };
 let next = 0;
 
-const producer = new Producer(task.end, {
+const producer = new Producer<number>(task.end, {
   onReply(ticket, reply) {
     const number = new DataView(reply.buffer, reply.byteOffset).getUint32(0);
     if (number !== ticket || reply.length !== 20 || answered[ticket] === 1) story.wrong += 1;
@@ -49,7 +49,7 @@ function sendBurst(): void {
   const message = new Uint8Array(20);
   for (let sent = 0; next < task.count && (task.burst === 0 || sent < task.burst); sent++) {
     new DataView(message.buffer).setUint32(0, next);
-    if (!producer.offer(next, 'request', message)) {
+    if (!producer.offer(next, 'request', message, next)) {
       story.refused += 1;
       break;
     }

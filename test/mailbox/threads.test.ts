@@ -159,14 +159,14 @@ describe('mailbox between threads', () => {
       new Worker(sibling('consumer-thread'), { workerData: task, transferList: [other.port] }),
     );
     const replies: Uint8Array[] = [];
-    const producer = new Producer(end, {
+    const producer = new Producer<number>(end, {
       onReply: (_ticket, reply) => replies.push(reply),
       onDeath: () => {},
     });
     closers.push(producer);
     const large = Uint8Array.from({ length: 2 ** 20 }, (_, index) => (index * 31) % 251);
     const messages = [Uint8Array.of(1), large, Uint8Array.of(3)];
-    messages.forEach((message, ticket) => producer.offer(ticket, 'request', message));
+    messages.forEach((message, ticket) => producer.offer(ticket, 'request', message, ticket));
     await until(() => replies.length === 3, 'all came back');
     replies.forEach((reply, index) =>
       expect(Buffer.compare(reply, messages[index] as Uint8Array), `message ${index}`).to.equal(0),
