@@ -1,60 +1,84 @@
-// kill -9 at random moments under load, again and again on one log: everything that was
-// acknowledged is in it afterwards, and no task or lease has two outcomes.
-// LEASEHOLD_CRASH_CYCLES sets how often; the seed of the moments is printed when it fails.
+// kill -9 at random moments under a load over HTTP and the socket, again and again on one log:
+// everything that was acknowledged is in it afterwards, no task or lease has two outcomes, every
+// second run has its reason, and the state that is served is the one that a replay offline makes.
+//
+//   CYCLES=10000 npm run crash          25 on each log; it prints the seed first
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Acknowledged, doubled, Load, missing } from './load.ts';
-import { type Fields, Stage } from './support.ts';
+import { live } from '../reliability/lives.ts';
+import type { Patch } from '../reliability/patched.ts';
+import { roundsOf } from '../reliability/rounds.ts';
+import { runsWithoutReason } from '../reliability/runs.ts';
+import { inPlace } from '../reliability/server.ts';
+import type { Asked } from '../reliability/traffic.ts';
 
-const CYCLES = Number(process.env['LEASEHOLD_CRASH_CYCLES'] ?? 25);
-const CLIENTS = 6;
-const LOAD_MIN_MS = 10;
-const LOAD_MAX_MS = 150;
+/** On one log, in one round. */
+const CYCLES = 25;
+const CONTROL_CYCLES = 4;
+const CONTROL_ROUNDS = 5;
 
-/** Small and good enough: moments must differ, and be the same again under the same seed. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+const CONTROLS: Readonly<Record<string, readonly [Patch, RegExp]>> = {
+  'answers before it writes': [
+    {
+      file: 'src/group-commit.js',
+      from: 'hold(ticket, response) {',
+      to: 'hold(ticket, response) { return false;',
+    },
+    /record \d+ is (missing|another)/,
+  ],
+  'finds another state in the log': [
+    {
+      file: 'src/core/apply.js',
+      from: 'state.totals.leaseExpirations += 1;',
+      to: '',
+    },
+    /after record \d+/,
+  ],
+};
+
+async function killed(seed: number, cycles: number, faults: readonly Patch[] = []): Promise<void> {
+  await inPlace(async (place) => {
+    const { answered } = await live(place, {
+      seed,
+      lives: cycles,
+      faults,
+      ends: async (server) => {
+        server.kill('SIGKILL');
+        await server.ended;
+      },
+    });
+    expect(answered, 'there was a load').to.be.greaterThan(cycles);
+  });
 }
 
 describe('kill -9 under load', () => {
-  let stage: Stage;
-  before(async () => {
-    stage = await Stage.open();
-  });
-  after(() => stage.close());
+  const rounds = roundsOf('kill -9', 1, 30_000 + CYCLES * 10_000);
 
-  it(`loses nothing that was acknowledged, ${CYCLES} times`, async function () {
-    this.timeout(30_000 + CYCLES * 10_000);
-    const seed = Number(process.env['LEASEHOLD_CRASH_SEED'] ?? Date.now() % 1_000_000);
-    const next = random(seed);
-    const acknowledged: Acknowledged[] = [];
-    let log: Fields[] = [];
-    for (let cycle = 0; cycle < CYCLES; cycle++) {
-      const args = ['--lease-duration-ms', '500', '--log-level', 'warn'];
-      const server = await stage.serve(args).ready();
-      // The log is read on while the server lives, so that each cycle reads its own part only.
-      log = log.concat(await stage.records(Number(log.at(-1)?.['seq'] ?? 0) + 1));
-      const load = new Load(stage, CLIENTS);
-      await pause(LOAD_MIN_MS + next() * (LOAD_MAX_MS - LOAD_MIN_MS));
-      server.kill('SIGKILL');
-      await server.ended;
-      await load.stop();
-      acknowledged.push(...load.acknowledged);
-    }
-    await stage.serve(['--log-level', 'warn']).ready();
-    const all = await stage.records();
-    const where = `seed ${seed}`;
-    expect(missing(acknowledged, all), where).to.deep.equal([]);
-    expect(doubled(all), where).to.deep.equal([]);
-    expect(all.map(({ seq }) => seq)).to.deep.equal(all.map((_, i) => i + 1));
-    expect(all.slice(0, log.length), `${where}: what was shown stays`).to.deep.equal(log);
-    const starts = all.filter(({ type }) => type === 'CoordinatorStarted');
-    expect(starts).to.have.length(CYCLES + 1);
-    expect(acknowledged.length, 'there was a load').to.be.greaterThan(CYCLES);
+  it(`loses nothing that was acknowledged, ${CYCLES} times`, async () => {
+    await rounds.run((seed) => killed(seed, CYCLES));
+  }).timeout(rounds.timeoutMs);
+
+  for (const [name, [fault, words]] of Object.entries(CONTROLS)) {
+    it(`control: a program that ${name} is caught`, async () => {
+      const caught: string[] = [];
+      for (let seed = 1; seed <= CONTROL_ROUNDS && caught.length === 0; seed += 1) {
+        const run = killed(seed, CONTROL_CYCLES, [fault]);
+        await run.catch(({ message }) => caught.push(message));
+      }
+      expect(caught[0]).to.match(words);
+    }).timeout(120_000);
+  }
+
+  it('control: a run without a reason is caught', () => {
+    const leases = [2, 4, 6].map((seq) => ({ task_id: 'T1', lease_id: `L${seq}` }));
+    const asked = { op: 'lease', params: {}, called: 1, answer: { leases } } as const;
+    const history: Asked[] = [asked];
+    const expired = { seq: 3, type: 'LeaseExpired', lease_id: 'L2' };
+    const failed = { seq: 5, type: 'TaskFailed', lease_id: 'L4', retry_at: 7 };
+    expect(runsWithoutReason(history, [expired, failed])).to.deep.equal([]);
+    expect(runsWithoutReason(history, [expired])).to.have.length(1);
+    const { retry_at: _, ...forGood } = failed;
+    expect(runsWithoutReason(history, [expired, forGood])).to.have.length(1);
+    expect(runsWithoutReason(history, [{ ...expired, seq: 7 }, failed])).to.have.length(1);
   });
 });

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { runsWithoutReason } from './runs.ts';
 import type { Fields, Place, Server } from './server.ts';
 import { otherStates, tellsDigests } from './states.ts';
 import { type Asked, Traffic } from './traffic.ts';
@@ -57,10 +58,12 @@ export async function live(place: Place, options: LivesOptions): Promise<Lived> 
   }
   const log = await holdsAll(place, history);
   expect(log.slice(0, shown.length), 'what was shown stays').to.deep.equal(shown);
+  const unexplained = runsWithoutReason(history, log);
+  expect(unexplained, unexplained.slice(0, 3).join('\n')).to.deep.equal([]);
   const starts = log.filter(({ type }) => type === 'CoordinatorStarted');
   expect(starts.length, 'each life began').to.be.at.least(lives + 1);
   const states = await otherStates(told, place.dataDir);
-  expect(states.wrong, 'states').to.deep.equal([]);
+  expect(states.wrong, states.wrong.slice(0, 3).join('\n')).to.deep.equal([]);
   expect(states.told, 'states were told').to.be.at.least(lives);
   return { answered: history.filter(({ answer }) => answer !== undefined).length, log };
 }
