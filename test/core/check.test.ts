@@ -182,8 +182,6 @@ describe('check: what may not be the next record', () => {
     const again = { ...RIGHT.cancelled, seq: 15, prev: 14 };
     expect(check(late, again)).to.match(/outcome already/);
     const redriven = played([...STORY, RIGHT.redriven]);
-    expect(check(redriven, { ...RIGHT.redriven, seq: 15 } as LogRecord)).to.match(
-      /redriven before/,
-    );
+    expect(check(redriven, { ...RIGHT.redriven, seq: 15 })).to.match(/redriven before/);
   });
 });
