@@ -65,4 +65,4 @@ function failedFacts(record: Fields): string {
 }
 
 const heartbeats = ({ extensions }: Fields): string =>
-  extensions === undefined ? '' : `, extended ${extensions} times`;
+  extensions === undefined ? '' : `, extended ${extensions === 1 ? 'once' : `${extensions} times`}`;
