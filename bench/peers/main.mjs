@@ -184,7 +184,7 @@ function rowsOf(taken, notes) {
   return rows.sort((a, b) => a.measure.split(':')[0].localeCompare(b.measure.split(':')[0]));
 }
 
-installMissing();
+installMissing(['beanstalkd', 'redis-server', 'postgresql', 'strace']);
 const machine = describeMachine();
 console.log(sayMachine(machine));
 const progress = progressOn();

@@ -13,11 +13,12 @@ const NEEDED = {
   'redis-server': () => commandPath('redis-server') !== undefined,
   postgresql: () => postgresBin() !== undefined,
   strace: () => commandPath('strace') !== undefined,
+  'librdkafka-dev': () => existsSync('/usr/include/librdkafka/rdkafka_mock.h'),
 };
 
-/** @throws Error when one is missing and cannot be installed. */
-export function installMissing() {
-  const missing = Object.keys(NEEDED).filter((name) => !NEEDED[name]());
+/** @throws Error when one of those that are named is missing and cannot be installed. */
+export function installMissing(names) {
+  const missing = names.filter((name) => !NEEDED[name]());
   if (missing.length === 0) return;
   if (process.getuid() !== 0 || commandPath('apt-get') === undefined) {
     throw new Error(`missing: ${missing.join(', ')}; install them, or run this as root on Debian`);

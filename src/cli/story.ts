@@ -3,11 +3,14 @@
 
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { EXPERIMENTS } from '../learn/experiments.ts';
 import type { Teller } from '../learn/play.ts';
 import { runStory } from '../learn/run-story.ts';
 import { STORIES, type Story } from '../learn/stories.ts';
 import { type Io, say, usage } from './command.ts';
 import { recordLine } from './record-line.ts';
+
+const ALL: readonly Story[] = [...STORIES, ...EXPERIMENTS];
 
 interface Options {
   readonly yes?: true;
@@ -23,7 +26,7 @@ export function define(command: Command, io: Io): void {
 }
 
 async function tell(name: string | undefined, options: Options, io: Io): Promise<void> {
-  const chosen = options.all === true ? STORIES : choose(name);
+  const chosen = options.all === true ? ALL : choose(name);
   if (chosen.length === 0) return list(io);
   const wait = options.yes !== true && io.stdin.isTTY;
   for (const story of chosen) {
@@ -34,14 +37,17 @@ async function tell(name: string | undefined, options: Options, io: Io): Promise
 
 function choose(name: string | undefined): readonly Story[] {
   if (name === undefined) return [];
-  const story = STORIES.find((one) => one.name === name);
+  const story = ALL.find((one) => one.name === name);
   if (story !== undefined) return [story];
   throw usage(`there is no story ${JSON.stringify(name)}; \`leasehold story\` lists them`);
 }
 
 function list({ stdout }: Io): void {
-  const width = Math.max(...STORIES.map(({ name }) => name.length));
-  for (const { name, title } of STORIES) say(stdout, `${name.padEnd(width)}  ${title}`);
+  const width = Math.max(...ALL.map(({ name }) => name.length));
+  const print = ({ name, title }: Story): void => say(stdout, `${name.padEnd(width)}  ${title}`);
+  STORIES.forEach(print);
+  say(stdout, '\nWhat is otherwise with a log of messages (docs/WHY-NOT-KAFKA.md):\n');
+  EXPERIMENTS.forEach(print);
 }
 
 function tellerOn({ stdin, stdout }: Io, wait: boolean): Teller {

@@ -26,12 +26,19 @@ export interface Played {
   readonly answers: readonly string[];
 }
 
+interface Held {
+  readonly taskId: string;
+  readonly leaseId: string;
+  readonly token: number;
+  until: number;
+}
+
 export class Play {
   readonly answers: string[] = [];
   readonly #stage: Stage;
   readonly #teller: Teller;
   /** Of the newest lease of each worker. */
-  readonly #leases = new Map<string, { taskId: string; leaseId: string; until: number }>();
+  readonly #leases = new Map<string, Held>();
 
   constructor(stage: Stage, teller: Teller) {
     this.#stage = stage;
@@ -72,6 +79,7 @@ export class Play {
     this.#leases.set(worker, {
       taskId: String(taskId),
       leaseId: String(leaseId),
+      token: Number(lease['fencing_token']),
       until: performance.now() + Number(leaseMs),
     });
     this.#answer(worker, 'lease', `${taskId} under ${leaseId}, attempt ${attempt}`);
@@ -104,9 +112,22 @@ export class Play {
 
   async change(verb: 'kill' | 'redrive', taskId: string, fields: Fields = {}): Promise<string> {
     const heard = await this.#post('client', `/v1/tasks/${taskId}/${verb}`, fields);
-    const next = verb === 'redrive' ? String(heard.body['task_id']) : words(heard);
+    const next = String(verb === 'kill' ? words(heard) : (heard.body['task_id'] ?? words(heard)));
     this.#answer('client', `${verb} ${taskId}`, next);
     return next;
+  }
+
+  /** Asks for the task as it stands. */
+  async look(taskId: string): Promise<void> {
+    const task = JSON.parse(await this.#stage.get(`/v1/tasks/${taskId}`)) as Fields;
+    const { lease_id: leaseId, worker_id: worker } = (task['lease'] ?? {}) as Fields;
+    const held = leaseId === undefined ? '' : `, ${leaseId} of ${worker}`;
+    this.#answer('client', `task ${taskId}`, `${task['state']}, attempt ${task['attempt']}${held}`);
+  }
+
+  /** The fencing token of the newest lease of a worker. */
+  token(worker: string): number {
+    return this.#held(worker).token;
   }
 
   signal(worker: string, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
@@ -167,10 +188,10 @@ export class Play {
     this.#teller.line(`  ${worker}: ${asked} → ${answer}`);
   }
 
-  #held(worker: string): { leaseId: string; until: number; body: Fields } {
+  #held(worker: string): Held & { readonly body: Fields } {
     const lease = this.#leases.get(worker);
     if (lease === undefined) throw new Error(`the story gives ${worker} no lease`);
-    return { leaseId: lease.leaseId, until: lease.until, body: { task_id: lease.taskId } };
+    return { ...lease, body: { task_id: lease.taskId } };
   }
 }
 

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { recordLine } from '../../src/cli/record-line.ts';
 import { STORIES } from '../../src/learn/stories.ts';
 import { type Transcript, transcribe } from '../../src/learn/twice-page.ts';
+import { lettersOf, toldOf } from './told.ts';
 
 /** The log without starts, and the outcomes of the reports. X: any number of extensions. */
 const EXPECTED: Readonly<Record<string, readonly [records: string, answers: string]>> = {
@@ -23,30 +24,6 @@ const EXPECTED: Readonly<Record<string, readonly [records: string, answers: stri
   'submitted-twice': ['C C C', ''],
   'two-workers-at-the-boundary': ['C G E G N D', 'CANCELLED lease_superseded, COMMITTED COMPLETED'],
 };
-
-const LETTERS: Readonly<Record<string, string>> = {
-  TaskCreated: 'C',
-  LeaseGranted: 'G',
-  LeaseExtended: 'X',
-  LeaseExpired: 'E',
-  TaskCompleted: 'D',
-  TaskFailed: 'F',
-  TaskCancelled: 'N',
-  TaskDead: 'Z',
-};
-
-const lettersOf = ({ records }: Transcript): string =>
-  records
-    .map((type) => LETTERS[type] ?? '')
-    .filter((letter, index, all) => letter !== '' && !(letter === 'X' && all[index - 1] === 'X'))
-    .join(' ');
-
-/** What a transcript says whatever the moment: all before the log, with numbers made equal. */
-const toldOf = (lines: readonly string[]): string[] =>
-  lines
-    .slice(0, lines.indexOf('The log:'))
-    .map((line) => line.trim().replace(/\d+/g, '#'))
-    .filter((line) => line !== '');
 
 describe('stories', function () {
   this.timeout(120_000);

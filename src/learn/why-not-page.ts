@@ -1,0 +1,31 @@
+// Owns how what was played gets into docs/WHY-NOT-KAFKA.md: the words there are written by hand,
+// and each block of output stands below a mark that says who printed it.
+
+const NAME = '[a-z0-9-]+';
+
+/** A mark, and the block below it. */
+const blockBelow = (side: string, name: string): RegExp =>
+  new RegExp(`(<!-- ${side}: ${name} -->\n\`\`\`\n)([^\`]*)(\`\`\`\n)`, 'g');
+
+/** @returns what stands in each of the blocks of a side, by the names of their marks. */
+export function blocksOf(page: string, side: string): ReadonlyMap<string, string> {
+  const found = page.matchAll(
+    new RegExp(`<!-- ${side}: (${NAME}) -->\n\`\`\`\n([^\`]*)\`\`\``, 'g'),
+  );
+  return new Map(Array.from(found, ([, name = '', text = '']) => [name, text]));
+}
+
+/** @throws Error when the page has no such block, or two: then it would show something else. */
+export function fillBlock(
+  page: string,
+  side: string,
+  name: string,
+  lines: readonly string[],
+): string {
+  const marks = page.match(blockBelow(side, name))?.length ?? 0;
+  if (marks !== 1) throw new Error(`the page has ${marks} blocks for ${side}: ${name}`);
+  const text = lines.join('\n').trim() === '' ? '' : `${lines.join('\n').trimEnd()}\n`;
+  return page.replace(blockBelow(side, name), (_, mark: string, _old, end: string) => {
+    return `${mark}${text}${end}`;
+  });
+}
