@@ -3,19 +3,17 @@
 // itself when there is space. On a real file system that is full small records may fit still, since
 // the log uses its own freed pages again; where nothing fits any more is played by a device.
 
-import fs from 'node:fs';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Device, deviceLibrary, type Fault, missing } from './device.ts';
 import { HttpLink } from './links.ts';
-import { mountTmpfs, need, unmount } from './machine.ts';
+import { need } from './machine.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, Place, type Server } from './server.ts';
+import { SmallDisk } from './small-disk.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';
 
-const BALLAST_BYTES = 3_000_000;
 const READ_MAX_MS = 3_000;
 const LARGE = 'x'.repeat(300_000);
 
@@ -81,48 +79,6 @@ async function untilRead(server: Server): Promise<void> {
     expect(performance.now(), 'reads are served').to.be.lessThan(end);
     expect(server.over, server.err).to.equal(undefined);
     await pause(20);
-  }
-}
-
-/** A small file system in memory, with some space that can be freed when the rest is used up. */
-class SmallDisk {
-  readonly #directory: string;
-
-  private constructor(directory: string) {
-    this.#directory = directory;
-  }
-
-  static async with(act: (place: Place, disk: SmallDisk) => Promise<void>): Promise<void> {
-    const place = await Place.open('device/data');
-    const disk = new SmallDisk(path.join(place.dir, 'device'));
-    try {
-      fs.mkdirSync(disk.#directory);
-      expect(mountTmpfs(disk.#directory, '10m'), 'mounted').to.equal(true);
-      fs.writeFileSync(disk.#file('ballast'), Buffer.alloc(BALLAST_BYTES));
-      await act(place, disk);
-    } finally {
-      unmount(disk.#directory);
-      await place.close();
-    }
-  }
-
-  /** The last bytes go too. */
-  fillUp(): void {
-    for (let size = 1_048_576; size >= 1; size = Math.floor(size / 4)) {
-      try {
-        for (;;) fs.appendFileSync(this.#file('rest'), Buffer.alloc(size));
-      } catch {
-        // Smaller pieces may still fit.
-      }
-    }
-  }
-
-  free(): void {
-    for (const name of ['ballast', 'rest']) fs.rmSync(this.#file(name), { force: true });
-  }
-
-  #file(name: string): string {
-    return path.join(this.#directory, name);
   }
 }
 

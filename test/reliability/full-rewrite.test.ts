@@ -1,0 +1,140 @@
+// The disk is full when forgotten history is to be removed: the new generation of a segment does
+// not fit, wherever in its making that shows. Nothing of the log is lost or left half, requests and
+// reads go on, and the removal is done when there is space.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect } from 'chai';
+import { HttpLink } from './links.ts';
+import { need } from './machine.ts';
+import { copyProgram, executableOf, type Patch } from './patched.ts';
+import type { Fields, Place, Server } from './server.ts';
+import { SmallDisk } from './small-disk.ts';
+import { verify } from './verified.ts';
+import { until } from './waiting.ts';
+
+const PAYLOAD = 'p'.repeat(20_000);
+/** Half of them are done: what stays fills most of a segment. */
+const TASKS = 120;
+const SEGMENT_BYTES = 1_048_576;
+/** What the disk still takes: records go on to be written, a whole segment does not fit. */
+const LEFT_BYTES = [80_000, 200_000, 300_000, 400_000];
+const WITHIN_MS = 15_000;
+const STOPPED = 'removing forgotten history stopped';
+const REMOVED = 'forgotten history was removed from a segment';
+
+const namesIn = ({ dataDir }: Place): string[] => fs.readdirSync(path.join(dataDir, 'log'));
+
+async function serve(place: Place, retentionMs: number, executable?: string): Promise<Server> {
+  const knobs = { 'retention-ms': retentionMs, 'segment-bytes': SEGMENT_BYTES };
+  const args = Object.entries(knobs).map(([name, value]) => `--${name}=${value}`);
+  return place.serve({ args, ...(executable !== undefined && { executable }) }).ready();
+}
+
+/** A log of some segments in which half of all is done and nothing is forgotten yet. */
+async function filled(place: Place): Promise<readonly Fields[]> {
+  const server = await serve(place, 0);
+  const link = new HttpLink(place.httpPort);
+  for (let i = 0; i < TASKS; i += 1) {
+    const queue = i % 2 === 0 ? 'kept' : 'done';
+    await link.call('submit', { payload: PAYLOAD, queue });
+    if (queue === 'done') await finishOne(link);
+  }
+  link.close();
+  const log = await server.records();
+  await server.stop();
+  return log;
+}
+
+async function finishOne(link: HttpLink): Promise<void> {
+  const { leases } = await link.call('lease', { worker_id: 'w', queues: ['done'] });
+  const [{ task_id, lease_id }] = leases as [Fields];
+  const { outcome } = await link.call('complete', { task_id, lease_id });
+  expect(outcome).to.equal('COMMITTED');
+}
+
+/** What the log may have lost is only what was forgotten. */
+function keepsAll(before: readonly Fields[], after: readonly Fields[]): void {
+  const bySeq = new Map(after.map((line) => [line['seq'], line]));
+  const done = new Set(
+    before.filter(({ type }) => type === 'TaskCompleted').map(({ task_id }) => task_id),
+  );
+  for (const line of before) {
+    const found = bySeq.get(line['seq']);
+    if (found !== undefined || !done.has(line['task_id'])) expect(found).to.deep.equal(line);
+  }
+}
+
+async function fullAtRemoval(place: Place, disk: SmallDisk, executable?: string): Promise<void> {
+  const before = await filled(place);
+  for (const leftBytes of LEFT_BYTES) {
+    disk.fillUp(leftBytes);
+    const names = namesIn(place);
+    const server = await serve(place, 1, executable);
+    await until('the removal stops', () => server.out.includes(STOPPED), WITHIN_MS);
+    expect(server.out)
+      .to.match(/the device refused|space|ENOSPC/i)
+      .and.not.include(REMOVED);
+    expect(namesIn(place), 'nothing half made').to.include.members(names);
+    expect(namesIn(place).filter((name) => !/^\d{8}-0$/.test(name))).to.deep.equal([]);
+    keepsAll(before, await server.records());
+    expect(await server.goesOn(WITHIN_MS), 'it takes records').to.equal(true);
+    expect(await server.stop(), server.err).to.deep.equal({ code: 0, signal: null });
+    disk.freeRest();
+  }
+  const server = await serve(place, 1, executable);
+  disk.free();
+  await until('it is removed', () => server.out.includes(REMOVED), WITHIN_MS);
+  await server.stop();
+  const last = await serve(place, 0);
+  const after = await last.records();
+  expect(after.length, 'something is gone').to.be.lessThan(before.length);
+  keepsAll(before, after);
+  await last.stop();
+  verify(place.dataDir);
+}
+
+const LEAVES_HALF: Patch = {
+  file: 'src/log/segment-files.js',
+  from: 'fs.rmSync(temporary, { recursive: true, force: true });',
+  to: '',
+};
+
+describe('a full disk at the removal of history', () => {
+  before(function () {
+    need(this, 'linux', 'root', 'mount');
+  });
+
+  it('loses nothing, leaves nothing half, and is done when there is space', async () => {
+    await SmallDisk.with((place, disk) => fullAtRemoval(place, disk));
+  }).timeout(120_000);
+
+  it('while the server goes on: the next removal is done', async () => {
+    await SmallDisk.with(async (place, disk) => {
+      const before = await filled(place);
+      disk.fillUp(LEFT_BYTES[1]);
+      const server = await serve(place, 1);
+      await until('the removal stops', () => server.out.includes(STOPPED), WITHIN_MS);
+      disk.free();
+      const link = new HttpLink(place.httpPort);
+      await link.call('submit', { payload: 'p', queue: 'done' });
+      await finishOne(link);
+      await until('it is removed', () => server.out.includes(REMOVED), WITHIN_MS);
+      link.close();
+      keepsAll(before, await server.records());
+      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+      verify(place.dataDir);
+    });
+  }).timeout(60_000);
+
+  it('control: a program that leaves half a segment is caught', async () => {
+    await SmallDisk.with(async (place, disk) => {
+      const dist = copyProgram(path.join(place.dir, 'program'), [LEAVES_HALF]);
+      let caught = '';
+      await fullAtRemoval(place, disk, executableOf(dist)).catch(({ message }) => {
+        caught = message;
+      });
+      expect(caught).to.include('tmp-');
+    });
+  }).timeout(60_000);
+});
