@@ -64,8 +64,8 @@ export class Clients {
       return {
         ...request,
         maxRetries: dice.below(4),
-        backoffMs: dice.pick([0, 1, 100]),
-        backoffFactor: dice.pick([1, 2, 100]),
+        backoffMs: dice.pick([0, 7, 1_200]),
+        backoffFactor: dice.pick([1, 1.3, 100]),
         backoffMaxMs: dice.pick([undefined, 50, 5_000]),
         executionWindowMs: dice.pick([1, leaseDurationMs, leaseDurationMs * 3]),
         metadata: dice.chance(0.5) ? { kind: 'k' } : undefined,

@@ -101,6 +101,18 @@ export const FAULTS: readonly Fault[] = [
     seenBy: ['model'],
   },
   {
+    name: 'a backoff is no whole number of milliseconds',
+    changes: [['core/retry-policy.js', 'Math.floor(policy.backoffMs', '(policy.backoffMs']],
+    seenBy: ['model', 'exception'],
+  },
+  {
+    name: 'a released task waits as long as a failed one',
+    changes: [
+      ['core/retry-policy.js', 'Math.min(policy.backoffMs, RELEASED_WAIT_MAX_MS)', 'policy.backoffMs'],
+    ],
+    seenBy: ['model'],
+  },
+  {
     name: 'a released attempt is charged',
     changes: [
       ['core/retry-policy.js', 'FREE_RELEASES_IN_ROW ? 1 : 0', 'FREE_RELEASES_IN_ROW ? 0 : 0'],
