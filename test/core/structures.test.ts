@@ -101,6 +101,11 @@ describe('digest index', () => {
           const words = known.split(' ').map(Number) as unknown as Digest;
           expect(index.find(words)).to.equal(row);
           expect(index.hasContent(row, words)).to.equal(true);
+          expect(index.digestAt(row)).to.deep.equal([...words, ...words]);
+          for (const place of [0, 1, 2, 3]) {
+            const other = words.with(place, (words[place] as number) ^ 1) as unknown as Digest;
+            expect(index.hasContent(row, other), `word ${place}`).to.equal(false);
+          }
         }
       }),
     );
@@ -152,6 +157,8 @@ describe('queue', () => {
                 : false;
             }).length;
             expect(queue.ahead(table, victim, 1_000)).to.equal(before);
+            const limit = passes + 1;
+            expect(queue.ahead(table, victim, limit)).to.equal(Math.min(before, limit));
             queue.remove(table, victim);
             table.remove(victim);
             waiting = waiting.filter((task) => task.row !== victim);
