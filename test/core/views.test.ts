@@ -1,0 +1,99 @@
+// Where a task stands, and lists of tasks: the bounds of both, which small worlds never reach.
+
+import { expect } from 'chai';
+import type { Standing, TaskList } from '../../src/protocol/response.ts';
+import { World } from '../support/world.ts';
+
+const standing = async (world: World, taskId: number): Promise<Standing> =>
+  (await world.ask({ op: 'standing', taskId })) as Standing;
+
+const SUBMIT = { op: 'submit', queue: 'default', payload: new Uint8Array() } as const;
+
+describe('views: where a task stands', () => {
+  it('names the starts after the task was created, not those before', async () => {
+    const world = await World.started();
+    const early = await world.submit();
+    await world.restart();
+    const first = world.log.lastNumber;
+    const late = await world.submit();
+    expect((await standing(world, early)).starts).to.deep.equal([first]);
+    expect((await standing(world, late)).starts).to.deep.equal([]);
+    await world.restart();
+    const second = world.log.lastNumber;
+    expect((await standing(world, early)).starts).to.deep.equal([first, second]);
+    expect((await standing(world, late)).starts).to.deep.equal([second]);
+  });
+
+  it('names the newest hundred starts at most', async () => {
+    const world = await World.started();
+    const taskId = await world.submit();
+    const starts: number[] = [];
+    for (let n = 0; n < 102; n += 1) {
+      await world.restart();
+      starts.push(world.log.lastNumber);
+    }
+    expect((await standing(world, taskId)).starts).to.deep.equal(starts.slice(2));
+  });
+
+  it('counts up to a thousand tasks ahead, and says when there are more', async () => {
+    const world = await World.started();
+    const ids: number[] = [];
+    for (let n = 0; n < 1_002; n += 1) ids.push(await world.submit());
+    const ahead = async (place: number) => {
+      const { ahead: count, aheadIsMore } = await standing(world, ids[place] as number);
+      return [count, aheadIsMore];
+    };
+    expect(await ahead(0)).to.deep.equal([0, false]);
+    expect(await ahead(999)).to.deep.equal([999, false]);
+    expect(await ahead(1_000)).to.deep.equal([1_000, false]);
+    expect(await ahead(1_001)).to.deep.equal([1_000, true]);
+  });
+
+  it('tells that the next grant ends a task only of one that waits for it', async () => {
+    const world = await World.started({ poisonThreshold: 2 });
+    const taskId = await world.submit();
+    const seen: boolean[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      await world.lease();
+      seen.push((await standing(world, taskId)).poisonAtNextGrant);
+      world.time += 10_000;
+      seen.push((await standing(world, taskId)).poisonAtNextGrant);
+    }
+    expect(seen).to.deep.equal([false, false, false, true]);
+    // Somebody made the threshold smaller while the lease is held: what counts is the next grant.
+    const eager = await World.started({ poisonThreshold: 0 });
+    const held = await eager.submit();
+    for (let n = 0; n < 3; n += 1) {
+      await eager.lease();
+      eager.time += n < 2 ? 10_000 : 0;
+    }
+    const stricter = new World({ poisonThreshold: 1 }, eager.log);
+    stricter.time = eager.time;
+    await stricter.loop.start();
+    expect(await standing(stricter, held)).to.include({
+      state: 'LEASED',
+      poisonAtNextGrant: false,
+    });
+  });
+});
+
+describe('views: lists of tasks', () => {
+  it('look at 50 000 tasks at most, and say where to go on', async () => {
+    const world = await World.started();
+    const rare = await world.submit({ queue: 'rare' });
+    for (let n = 0; n < 50_000; n += 1) world.take(SUBMIT);
+    await world.settle();
+    const last = await world.submit({ queue: 'rare' });
+    const list = async (after: number): Promise<[number[], number | null]> => {
+      const more = { queue: 'rare', state: undefined, requestId: undefined, limit: 10 };
+      const page = (await world.ask({ op: 'tasks', after, ...more })) as TaskList;
+      return [page.tasks.map(({ taskId }) => taskId), page.next];
+    };
+    const [found, next] = await list(0);
+    expect(found).to.deep.equal([rare]);
+    expect(next).to.be.a('number');
+    expect(await list(next as number)).to.deep.equal([[last], null]);
+    // Each page but the last has looked at no more than it may.
+    expect(await list(rare)).to.deep.equal([[], last - 1]);
+  }).timeout(20_000);
+});
