@@ -1,0 +1,88 @@
+// The counts that queues and workers show, worked out by hand for a small world.
+
+import { expect } from 'chai';
+import { formatLeaseId } from '../../src/protocol/ids.ts';
+import { leaseRequest, World } from '../support/world.ts';
+
+type Body = Record<string, Record<string, unknown>[]>;
+const START = 1_700_000_000_000;
+
+async function body(world: World, op: 'queues' | 'workers'): Promise<Record<string, unknown>[]> {
+  const answer = (await world.ask({ op })) as unknown as { body: Body };
+  return answer.body[op] as Record<string, unknown>[];
+}
+
+describe('overview', () => {
+  it('of queues: counts, the age of the oldest, the next time, when it was last asked for', async () => {
+    const world = await World.started();
+    await world.submit({ queue: 'b' });
+    world.time += 100;
+    await world.submit({ queue: 'a', delayMs: 500 });
+    await world.submit({ queue: 'a' });
+    await world.submit({ queue: 'a', delayMs: 300 });
+    world.time += 50;
+    await world.submit({ queue: 'a' });
+    expect(await body(world, 'queues')).to.deep.equal([
+      {
+        queue: 'a',
+        ...{ waiting: 4, leased: 0, completed: 0, failed: 0, dead: 0 },
+        eligible: 2,
+        oldest_waiting_ms: 50,
+        next_eligible_at: START + 400,
+        last_asked_at: undefined,
+      },
+      {
+        queue: 'b',
+        ...{ waiting: 1, leased: 0, completed: 0, failed: 0, dead: 0 },
+        eligible: 1,
+        oldest_waiting_ms: 150,
+        next_eligible_at: undefined,
+        last_asked_at: undefined,
+      },
+    ]);
+    await world.ask(leaseRequest({ queues: ['a', 'none'] }));
+    world.time += 200;
+    const [first] = await body(world, 'queues');
+    expect(first).to.include({ waiting: 3, leased: 1, last_asked_at: START + 150 });
+    world.time += 10;
+    await world.ask(leaseRequest({ queues: ['a', 'b'], max: 10 }));
+    expect(await body(world, 'queues')).to.have.nested.property('[0].last_asked_at', START + 360);
+    expect(await body(world, 'queues')).to.have.nested.property('[1].oldest_waiting_ms', 0);
+    expect(await body(world, 'queues')).to.have.nested.property('[1].last_asked_at', START + 360);
+  });
+
+  it('of workers: who was heard of last, by a request or a heartbeat, and what each holds', async () => {
+    const world = await World.started();
+    await world.submit();
+    await world.submit();
+    const held = await world.lease({ workerId: 'a', capacity: 4 });
+    world.time += 10;
+    const other = await world.lease({ workerId: 'b' });
+    world.time += 10;
+    expect(await body(world, 'workers')).to.deep.equal([
+      {
+        worker_id: 'b',
+        last_seen_at: START + 10,
+        capacity: undefined,
+        active_leases: 1,
+        leases: [formatLeaseId(other.leaseId)],
+      },
+      {
+        worker_id: 'a',
+        last_seen_at: START,
+        capacity: 4,
+        active_leases: 1,
+        leases: [formatLeaseId(held.leaseId)],
+      },
+    ]);
+    await world.heartbeat(held);
+    await world.complete(other);
+    const [first, second] = await body(world, 'workers');
+    expect(first).to.include({ worker_id: 'a', last_seen_at: START + 20 });
+    expect(second).to.include({ worker_id: 'b', active_leases: 0 });
+    // Silent for a quarter of an hour, and without a lease: the tick drops it.
+    world.time = 15 * 60_000 + 10;
+    await world.tick();
+    expect((await body(world, 'workers')).map((one) => one.worker_id)).to.deep.equal(['a']);
+  });
+});
