@@ -56,7 +56,7 @@ async function pass(world: World, ms: number): Promise<void> {
 }
 
 describe('recovery: a log that takes nothing', () => {
-  it('is asked again at once, then after 100 ms, doubling to 5 s, and anew the next time', async () => {
+  it('is asked again at once, after 100 ms, doubling to 5 s, anew the next time', async () => {
     const { world, log } = await failing(9);
     await pass(world, 30_000);
     const pauses = log.startedAt.slice(1).map((at, n) => at - (log.startedAt[n] as number));

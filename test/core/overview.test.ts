@@ -13,7 +13,7 @@ async function body(world: World, op: 'queues' | 'workers'): Promise<Record<stri
 }
 
 describe('overview', () => {
-  it('of queues: counts, the age of the oldest, the next time, when it was last asked for', async () => {
+  it('of queues: counts, the oldest, the next time, when it was last asked for', async () => {
     const world = await World.started();
     await world.submit({ queue: 'b' });
     world.time += 100;
@@ -51,7 +51,7 @@ describe('overview', () => {
     expect(await body(world, 'queues')).to.have.nested.property('[1].last_asked_at', START + 360);
   });
 
-  it('of workers: who was heard of last, by a request or a heartbeat, and what each holds', async () => {
+  it('of workers: who was heard of last, and what each holds', async () => {
     const world = await World.started();
     await world.submit();
     await world.submit();

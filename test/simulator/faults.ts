@@ -108,7 +108,11 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a released task waits as long as a failed one',
     changes: [
-      ['core/retry-policy.js', 'Math.min(policy.backoffMs, RELEASED_WAIT_MAX_MS)', 'policy.backoffMs'],
+      [
+        'core/retry-policy.js',
+        'Math.min(policy.backoffMs, RELEASED_WAIT_MAX_MS)',
+        'policy.backoffMs',
+      ],
     ],
     seenBy: ['model'],
   },
