@@ -92,6 +92,31 @@ describe('a reader beside the writer', () => {
     expect(await log.append([created(4, 10)])).equal('durable');
   });
 
+  it('goes on where it was when what it reads is rewritten, and has nothing twice', async () => {
+    for (let group = 0; group < 40; group += 1) {
+      const first = log.lastNumber + 1;
+      await log.append(Array.from({ length: 5 }, (_, index) => created(first + index, 4_000)));
+    }
+    expect(log.sealed().length).above(3);
+    const isKept = (seq: number): boolean => seq % 3 !== 0;
+    const seen: number[] = [];
+    for (const { seq } of reader.read(1)) {
+      seen.push(seq);
+      if (seq !== 7) continue;
+      for (const segment of log.sealed()) await log.rewrite(segment, (each) => isKept(each.seq));
+    }
+    expect(seen).deep.equal(seen.toSorted((a, b) => a - b));
+    expect(new Set(seen).size).equal(seen.length);
+    const sealedTo = log.sealed().at(-1)?.last ?? 0;
+    const mustBe = Array.from({ length: log.lastNumber }, (_, index) => index + 1).filter(
+      (seq) => isKept(seq) || seq > sealedTo,
+    );
+    expect(seen).include.members(mustBe);
+    expect([...reader.read(1)].map(({ seq }) => seq)).deep.equal(mustBe);
+    expect(reader.get(9), 'dropped').equal(undefined);
+    expect(reader.get(10)).property('seq', 10);
+  });
+
   it('says that there is no log where there is none', async () => {
     const error = await openLmdbReader(join(dataDir, 'nothing')).catch((thrown: Error) => thrown);
     expect(error).property('code', 'LOG_DIRECTORY');

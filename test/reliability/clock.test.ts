@@ -16,7 +16,7 @@ import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, inPlace, type Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
-import { holdsAll } from './verified.ts';
+import { holdsAll, verify } from './verified.ts';
 import { until } from './waiting.ts';
 
 /** Steps of the clock in one round; `soak:clock` plays 50 of these. */
@@ -30,6 +30,7 @@ const SLACK_MS = 2_000;
 const TURN_MS = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const YEAR_MS = 365 * DAY_MS;
 const BY_MS = [HOUR_MS, -HOUR_MS, DAY_MS, -DAY_MS];
 const ARGS = [
   '--lease-duration-ms',
@@ -204,6 +205,19 @@ async function steps(seed: number, count: number, faults: readonly Patch[] = [])
   });
 }
 
+/** A lease ends when it should, and the log is sound. */
+async function lasts(place: Place, server: Server): Promise<void> {
+  const link = new HttpLink(place.httpPort);
+  const history: Asked[] = [];
+  const lease = await Holding.take(link, history, 'q');
+  await until('the lease is over', () => lease.isOver(server), DURATION_MS + SLACK_MS);
+  expect(lease.sinceAskedMs, 'a lease was over early').to.be.at.least(DURATION_MS - 1);
+  await lease.staysOver();
+  link.close();
+  await server.stop();
+  expect(outlived(await holdsAll(place, history))).to.deep.equal([]);
+}
+
 describe('a clock that is set under the server', () => {
   const rounds = roundsOf('clock', 1, 120_000);
   before(function () {
@@ -223,6 +237,33 @@ describe('a clock that is set under the server', () => {
       expect(caught[0]).to.match(/early|late|is over|as if nothing|later of both|came back/);
     }).timeout(120_000);
   }
+
+  it('70 years ahead at one start: refused in words, harmless once it was accepted', async () => {
+    await inPlace(async (place) => {
+      const clock = new MovedClock(place.dir);
+      const serve = (...more: string[]): Server =>
+        place.serve({ args: [...ARGS, ...more], env: clock.env });
+      await (await serve().ready()).stop();
+      clock.move(70 * YEAR_MS);
+      const refused = serve();
+      expect(await refused.ended).to.deep.equal({ code: 1, signal: null });
+      expect(refused.err).to.match(/^leasehold: .*the clock says 20\d\d-.*--accept-clock/m);
+      expect(verify(place.dataDir).records, 'nothing was written').to.equal(1);
+      await (await serve('--accept-clock').ready()).stop();
+      clock.move(-70 * YEAR_MS);
+      await lasts(place, await serve().ready());
+    });
+  }).timeout(60_000);
+
+  it('70 years ahead when a log begins: its leases last as long as ever', async () => {
+    await inPlace(async (place) => {
+      const clock = new MovedClock(place.dir);
+      clock.move(70 * YEAR_MS);
+      await (await place.serve({ args: ARGS, env: clock.env }).ready()).stop();
+      clock.move(-70 * YEAR_MS);
+      await lasts(place, await place.serve({ args: ARGS, env: clock.env }).ready());
+    });
+  }).timeout(60_000);
 
   it('control: a log in which a time or a lease goes back, or a lease stays, is caught', () => {
     const task = { task_id: 'T2', lease_id: 'L3' };

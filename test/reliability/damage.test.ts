@@ -83,6 +83,24 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     const file = random.pick(writtenFiles(dataDir));
     fs.rmSync(path.dirname(file), { recursive: true });
   },
+  'a missing newest segment': (dataDir) => {
+    fs.rmSync(path.dirname(writtenFiles(dataDir).at(-1) as string), { recursive: true });
+  },
+  'a meta page of nonsense': (dataDir, random) =>
+    change(random.pick(writtenFiles(dataDir)), (bytes) => {
+      const page = random.below(2);
+      for (let at = page * PAGE; at < (page + 1) * PAGE; at += 1) bytes[at] = random.below(256);
+    }),
+  'meta pages of nonsense': (dataDir, random) =>
+    change(random.pick(writtenFiles(dataDir)), (bytes) => {
+      for (let at = 0; at < 2 * PAGE; at += 1) bytes[at] = random.below(256);
+    }),
+  'a file that ends in its meta pages': (dataDir, random) =>
+    change(random.pick(writtenFiles(dataDir)), (bytes) =>
+      bytes.subarray(0, random.below(2 * PAGE)),
+    ),
+  'an empty file': (dataDir, random) =>
+    change(random.pick(writtenFiles(dataDir)), (bytes) => bytes.subarray(0, 0)),
   'a segment in the place of another': (dataDir, random) => {
     const files = writtenFiles(dataDir);
     const from = random.below(files.length - 1);
