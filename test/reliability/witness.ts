@@ -13,7 +13,6 @@ import { Book } from '../simulator/model/book.ts';
 import {
   type ChangingRequest,
   decide,
-  firstEligible,
   grantRecord,
   leaseAnswer,
   type ModelKnobs,
@@ -85,7 +84,7 @@ export class Witness {
 
   #grant(asked: Asked, request: LeaseRequest, record: LogRecord): void {
     const { at, seq } = record;
-    const first = firstEligible(this.#book, request.queues, at);
+    const first = this.#book.order.firstEligible(request.queues, at);
     const chosen = first && { ...grantRecord(this.#knobs, first, request, at), seq };
     if (roomFor(this.#book, request) <= 0) this.#compare(asked, 'the worker', 'it has no room');
     this.#compare(asked, 'the record', difference(chosen, record));
@@ -122,7 +121,7 @@ export class Witness {
     const now = book.lastAt;
     if (request.op === 'lease') {
       const hasRoom = roomFor(book, request) > 0;
-      const first = hasRoom ? firstEligible(book, request.queues, now) : undefined;
+      const first = hasRoom ? book.order.firstEligible(request.queues, now) : undefined;
       if (first !== undefined) return `task ${first.id} is eligible`;
       const { base64 } = request;
       const empty = whyEmpty(book, request);

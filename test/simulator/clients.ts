@@ -57,7 +57,7 @@ export class Clients {
     const request: SubmitRequest = {
       op: 'submit',
       queue: `q${dice.below(world.settings.queues)}`,
-      payload: new Uint8Array(Array.from({ length: dice.below(20) }, () => dice.below(256))),
+      payload: this.somePayload(),
       delayMs: dice.chance(0.1) ? dice.pick([1, 100, leaseDurationMs]) : undefined,
     };
     if (dice.chance(0.2)) {
@@ -79,6 +79,13 @@ export class Clients {
       request.queue.charCodeAt(1) * (dice.chance(0.9) ? 1 : 2),
     );
     return { ...request, requestId: `r${id}`, contentHash };
+  }
+
+  private somePayload(): Uint8Array {
+    const { dice } = this;
+    const payload = new Uint8Array(dice.below(20));
+    for (let n = 0; n < payload.length; n += 1) payload[n] = dice.below(256);
+    return payload;
   }
 
   private something(): Request {

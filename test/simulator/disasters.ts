@@ -34,7 +34,7 @@ export class Disasters {
         world.stepWall(dice.pick([-1, 1]) * dice.pick([1, 1_000, 3_600_000, DAY_MS]));
         return undefined;
       case 'outage':
-        world.outageUntil = world.events.now + dice.pick([10, 500, 5_000]);
+        world.disk.outageUntil = world.events.now + dice.pick([10, 500, 5_000]);
         return undefined;
       case 'leave':
         this.leave();

@@ -4,7 +4,7 @@
 
 export interface Fault {
   readonly name: string;
-  /** The changed file below dist/src, what stands in it once, and what stands there instead. */
+  /** A file below dist/src, or dist/test/…; what stands in it once; what stands there instead. */
   readonly changes: readonly (readonly [file: string, from: string, to: string])[];
   /** The checkers that may see it first, whatever the seed. */
   readonly seenBy: readonly string[];

@@ -4,10 +4,12 @@
 import { parseArgs } from 'node:util';
 import { catchFault } from './catch.ts';
 import { FAULTS } from './faults.ts';
+import { OWN_FAULTS } from './own-faults.ts';
 import { type Run, run } from './run.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { shrink } from './shrink.ts';
 
+const TOLD_EVERY = 100;
 const HELP = `npm run sim -- [--seed N] [--steps M] [--runs R]   R seeds from N, M records each
 npm run sim -- --forever [--minutes K]             fresh seeds until one fails, or K minutes
 npm run sim -- --settings JSON                     one run as a failure printed it
@@ -50,7 +52,12 @@ async function simulate(): Promise<void> {
       : settingsOf(seed, steps);
     const result = await run(settings);
     records += result.records;
-    if (result.failure === undefined) continue;
+    const done = seed + 1 - first;
+    if (result.failure === undefined) {
+      if (done % TOLD_EVERY === 0)
+        console.log(`${done} runs, ${records} records, next ${seed + 1}`);
+      continue;
+    }
     await tell(settings, result);
     process.exitCode = 1;
     break;
@@ -59,6 +66,7 @@ async function simulate(): Promise<void> {
   const [wall, own] = [records / elapsed(), records / cpu].map(Math.round);
   const rate = `${wall} a second, ${own} a CPU second`;
   console.log(`${records} records in ${seed - first} good runs, ${rate}`);
+  if (process.exitCode !== 1 && !values.settings) console.log(`go on with --seed ${seed}`);
 }
 
 async function tell(settings: Settings, failed: Run): Promise<void> {
@@ -78,7 +86,7 @@ function show(settings: Settings, { failure, records, transcript }: Run): void {
 
 async function showFaults(): Promise<void> {
   console.log('| planted fault | seen first by | after records |\n|---|---|---|');
-  for (const [number, fault] of FAULTS.entries()) {
+  for (const [number, fault] of [...FAULTS, ...OWN_FAULTS].entries()) {
     const caught = await catchFault(fault, number, Number(values.seed ?? 1), 100_000);
     console.log(`| ${fault.name} | ${caught?.checker ?? 'nobody'} | ${caught?.records} |`);
     if (caught === undefined) process.exitCode = 1;

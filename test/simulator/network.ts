@@ -95,12 +95,13 @@ export class Network {
 
   private deliver(calls: readonly Call[]): void {
     const { troubles, events } = this.world;
-    const attempts = calls.map((call) => call.attempt);
     if (this.dice.chance(troubles.drop)) return;
+    const attempts = calls.map((call) => call.attempt);
     events.after(this.delay(), () => {
-      for (const [index, call] of calls.entries()) {
+      for (let n = 0; n < calls.length; n += 1) {
+        const call = calls[n] as Call;
         const ticket = this.tell(call.request);
-        this.calls.set(ticket, { call, attempt: attempts[index] as number });
+        this.calls.set(ticket, { call, attempt: attempts[n] as number });
       }
     });
   }

@@ -7,9 +7,10 @@ import type { Digest } from '../../src/core/digest-index.ts';
 import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
 import type { GroupCommit } from '../../src/group-commit.ts';
 import type { AppendResult, SealedSegment } from '../../src/log/log.ts';
-import { MemoryLog } from '../../src/log/memory-log.ts';
+import { MemoryLog, type MemoryLogOptions } from '../../src/log/memory-log.ts';
 import type { MemoryStore } from '../../src/log/memory-store.ts';
 import type { Response } from '../../src/protocol/response.ts';
+import type { Decoded } from './decoded.ts';
 import type { ModelKnobs } from './model/decide.ts';
 
 export interface Given {
@@ -24,6 +25,17 @@ export class NodeLog extends MemoryLog {
   onStart: (record: CoordinatorStarted) => void = () => {};
   onStarted: (record: CoordinatorStarted) => void = () => {};
   removalFails: () => boolean = () => false;
+  private readonly decoded: Decoded;
+
+  constructor(options: MemoryLogOptions, decoded: Decoded) {
+    super(options);
+    this.decoded = decoded;
+  }
+
+  override get(seq: number): LogRecord | undefined {
+    const isHere = seq >= 1 && seq <= this.lastNumber;
+    return (isHere ? this.decoded.get(seq) : undefined) ?? super.get(seq);
+  }
 
   override async start(record: CoordinatorStarted): Promise<AppendResult> {
     this.onStart(record);
@@ -40,6 +52,7 @@ export class NodeLog extends MemoryLog {
 
 export interface NodeOptions {
   readonly store: MemoryStore;
+  readonly decoded: Decoded;
   readonly knobs: ModelKnobs;
   readonly segmentRecords: number;
   readonly clock: Clock;
@@ -59,7 +72,7 @@ export class Node {
 
   constructor(options: NodeOptions) {
     const { store, knobs, clock, segmentRecords } = options;
-    this.log = new NodeLog({ store, manual: true, segmentRecords });
+    this.log = new NodeLog({ store, manual: true, segmentRecords }, options.decoded);
     this.log.removalFails = options.removalFails;
     this.loop = new Coordinator({
       log: this.log,

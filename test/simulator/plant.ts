@@ -28,7 +28,7 @@ export async function plant(fault: Fault, number: number): Promise<Planted> {
     path.endsWith('/src') || path.endsWith('/src/') || /\/src\/[^/]+\.js$/.test(path);
   cpSync(`${DIST}src`, `${root}src`, { recursive: true, filter: isLoop });
   for (const [file, from, to] of fault.changes) {
-    const path = `${root}src/${file}`;
+    const path = file.startsWith('test/') ? root + file : `${root}src/${file}`;
     const parts = readFileSync(path, 'utf8').split(from);
     if (parts.length !== 2) {
       throw new Error(`${fault.name}: ${file} has ${parts.length - 1} times: ${from}`);

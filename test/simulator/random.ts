@@ -2,29 +2,30 @@
 // kind of fault out of a run leaves the throws of all others as they were.
 
 export class Random {
+  // Signed words: the engine keeps them in place, and an unsigned one may need a box.
   private a: number;
   private b: number;
   private c: number;
   private counter = 1;
 
   constructor(seed: number, name = '') {
-    this.a = seed >>> 0;
-    this.b = Math.floor(seed / 2 ** 32) >>> 0;
-    this.c = 0x9e3779b9;
+    this.a = seed | 0;
+    this.b = Math.floor(seed / 2 ** 32) | 0;
+    this.c = 0x9e3779b9 | 0;
     for (let i = 0; i < name.length; i += 1) {
-      this.c = Math.imul(this.c ^ name.charCodeAt(i), 0x01000193) >>> 0;
+      this.c = Math.imul(this.c ^ name.charCodeAt(i), 0x01000193);
     }
     for (let i = 0; i < 12; i += 1) this.next();
   }
 
   /** @returns an unsigned 32-bit number (the generator sfc32). */
   next(): number {
-    const sum = (this.a + this.b + this.counter) >>> 0;
-    this.counter = (this.counter + 1) >>> 0;
+    const sum = (this.a + this.b + this.counter) | 0;
+    this.counter = (this.counter + 1) | 0;
     this.a = this.b ^ (this.b >>> 9);
-    this.b = (this.c + (this.c << 3)) >>> 0;
-    this.c = ((((this.c << 21) | (this.c >>> 11)) >>> 0) + sum) >>> 0;
-    return sum;
+    this.b = (this.c + (this.c << 3)) | 0;
+    this.c = (((this.c << 21) | (this.c >>> 11)) + sum) | 0;
+    return sum >>> 0;
   }
 
   /** @returns a whole number from 0 to below the limit. */

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { catchFault } from './catch.ts';
 import { FAULTS } from './faults.ts';
+import { OWN_FAULTS } from './own-faults.ts';
 import { plant } from './plant.ts';
 import { run } from './run.ts';
 import { settingsOf } from './settings.ts';
@@ -12,6 +13,7 @@ import { settingsOf } from './settings.ts';
 /** A million records where nobody waits. */
 const SEEDS = process.env.CI ? 200 : 60;
 const RECORDS = 5_000;
+const ALL_FAULTS = [...FAULTS, ...OWN_FAULTS];
 /** Records within which a planted fault must be caught. */
 const BUDGET = 60_000;
 
@@ -38,7 +40,7 @@ describe('simulator: a failure is made small', () => {
   it('to a third of its records or less, by settings that repeat it', async () => {
     const fault = FAULTS.find(({ name }) => name.startsWith('the first backoff'));
     if (fault === undefined) throw new Error('no such fault');
-    const planted = await plant(fault, FAULTS.length);
+    const planted = await plant(fault, ALL_FAULTS.length);
     try {
       const settings = settingsOf(1, 5_000);
       const failed = await planted.run(settings);
@@ -57,13 +59,13 @@ describe('simulator: a failure is made small', () => {
 describe('simulator: planted faults', () => {
   it('stand in docs/SIMULATOR.md with a checker that may see them first', () => {
     const lines = readFileSync('docs/SIMULATOR.md', 'utf8').split('\n');
-    for (const { name, seenBy } of FAULTS) {
+    for (const { name, seenBy } of ALL_FAULTS) {
       const line = lines.find((text) => text.startsWith(`| ${name} |`));
       expect(line?.split('|')[2]?.trim(), name).to.be.oneOf(seenBy);
     }
   });
 
-  for (const [number, fault] of FAULTS.entries()) {
+  for (const [number, fault] of ALL_FAULTS.entries()) {
     it(fault.name, async () => {
       const caught = await catchFault(fault, number, 1, BUDGET);
       expect(caught, `not caught in ${BUDGET} records`).to.not.equal(undefined);

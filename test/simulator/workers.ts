@@ -29,18 +29,19 @@ export class Workers {
   private readonly stale: Lease[] = [];
   /** Task → who holds it, or believes so. */
   private readonly believers = new Map<number, Execution>();
+  private readonly queues: readonly string[];
 
   constructor(world: World, network: Network) {
     this.world = world;
     this.network = network;
     this.dice = new Random(world.settings.seed, 'workers');
+    this.queues = Array.from({ length: world.settings.queues }, (_, n) => `q${n}`);
     world.onGrant = (record) => this.granted(record);
     for (let n = 0; n < world.settings.workers; n += 1) this.ask(`w${n}`);
   }
 
   private ask(workerId: string): void {
-    const { dice, world } = this;
-    const queues = Array.from({ length: world.settings.queues }, (_, n) => `q${n}`);
+    const { dice, world, queues } = this;
     const first = dice.below(queues.length);
     const request: LeaseRequest = {
       op: 'lease',

@@ -5,7 +5,7 @@
 import { stateDigest } from '../../src/core/digest.ts';
 import { brokenInvariants } from '../../src/core/invariants.ts';
 import type { CoordinatorStarted, LeaseGranted, LogRecord } from '../../src/core/records.ts';
-import { decodeRecord } from '../../src/log/codec.ts';
+import { MemoryLog } from '../../src/log/memory-log.ts';
 import { MemoryStore } from '../../src/log/memory-store.ts';
 import type { Request } from '../../src/protocol/request.ts';
 import type { Response } from '../../src/protocol/response.ts';
@@ -16,6 +16,8 @@ import { checkAnswer } from './checkers/answers.ts';
 import { FactsChecker } from './checkers/facts.ts';
 import { difference } from './checkers/same.ts';
 import { Violation } from './checkers/violation.ts';
+import { Decoded } from './decoded.ts';
+import { type CommitEnd, Disk } from './disk.ts';
 import { Events } from './events.ts';
 import { Model } from './model/model.ts';
 import { digestText, Node } from './node.ts';
@@ -34,6 +36,7 @@ const REPLAY_EVERY = 10_000;
 export class World {
   readonly events = new Events();
   readonly store = new MemoryStore();
+  private readonly decoded = new Decoded(this.store);
   readonly transcript = new Transcript();
   readonly model: Model;
   readonly settings: Settings;
@@ -43,12 +46,11 @@ export class World {
   onGrant: (record: LeaseGranted) => void = () => {};
   /** Everything that waited for an answer of a process that is gone. */
   onCrash: () => void = () => {};
+  readonly disk: Disk;
   private readonly dice: Random;
   private readonly facts = new FactsChecker();
   /** How often coordinator time jumped ahead of true time, by a start with a later wall clock. */
   timeJumps = 0;
-  /** Until then the disk takes nothing. */
-  outageUntil = 0;
   private skip = 0;
   private written = 0;
   private wallOffset = 0;
@@ -67,6 +69,7 @@ export class World {
     this.settings = settings;
     this.troubles = settings.troubles;
     this.dice = new Random(settings.seed, 'world');
+    this.disk = new Disk(this.dice);
     this.model = new Model(settings.knobs);
     this.node = this.boot(0);
     this.tickLater();
@@ -175,7 +178,8 @@ export class World {
     this.scan();
     if (!this.node.loop.commits.idle || this.store.last !== state.lastSeq) return;
     const replayed = replay(this.node.log, { digestText }).state;
-    const again = replay(this.node.log, { digestText }).state;
+    // From the bytes again, whatever was read from them before.
+    const again = replay(new MemoryLog({ store: this.store }), { digestText }).state;
     const digests = [state, replayed, again].map(stateDigest);
     if (new Set(digests).size > 1) throw new Violation('digest', `differ: ${digests.join(' ')}`);
   }
@@ -185,6 +189,8 @@ export class World {
     const { state } = this.node.loop;
     const broken = brokenInvariants(state);
     if (broken.length > 0) throw new Violation('invariants', broken.join('; '));
+    const wrong = this.model.broken(this.now());
+    if (wrong !== undefined) throw new Violation('bookkeeping', `the model lost count of ${wrong}`);
     if (state.lastSeq === this.model.book.lastSeq) checkAgreement(state, this.model.book);
   }
 
@@ -192,6 +198,7 @@ export class World {
   other(skip = 0): Node {
     return new Node({
       store: this.store,
+      decoded: this.decoded,
       knobs: this.settings.knobs,
       segmentRecords: this.settings.segmentRecords,
       clock: this.clock,
@@ -293,23 +300,15 @@ export class World {
     const { node } = this;
     if (!node.log.pending || this.settling) return;
     this.settling = true;
-    const { troubles, dice } = this;
-    let delay = dice.pick([0, 0, 1, 1, 2, 5]);
-    if (dice.chance(troubles.stall)) delay = dice.pick([300, 1_000, 5_000]);
-    const outcome =
-      dice.chance(troubles.append) || this.events.now < this.outageUntil
-        ? 'failed'
-        : dice.chance(troubles.lostAnswer)
-          ? 'lost answer'
-          : 'durable';
-    this.events.after(delay, () => {
+    const { delayMs, end } = this.disk.next(this.events.now, this.troubles);
+    this.events.after(delayMs, () => {
       this.settling = false;
       if (this.node !== node) return this.plan();
-      if (node.log.pending) return this.settle(outcome);
+      if (node.log.pending) return this.settle(end);
     });
   }
 
-  private async settle(outcome: 'durable' | 'failed' | 'lost answer'): Promise<void> {
+  private async settle(outcome: CommitEnd): Promise<void> {
     const { node } = this;
     if (outcome !== 'durable') this.transcript.add(this.now(), `the commit is ${outcome}`);
     const wasServing = node.loop.recovery.serving;
@@ -365,13 +364,12 @@ export class World {
     for (const record of this.undurable) {
       if (record.seq > last) break;
       count += 1;
-      const bytes = this.store.entries.get(record.seq);
-      if (bytes === undefined) {
+      const stored = this.decoded.get(record.seq);
+      if (stored === undefined) {
         checkRemoved(this.store, this.model.book, record);
         this.facts.see(record);
         continue;
       }
-      const stored = decodeRecord(record.seq, bytes);
       const different = difference(record, stored);
       if (different !== undefined) {
         throw new Violation('durability', `record ${record.seq} is stored as ${different}`);
@@ -389,7 +387,8 @@ export class World {
       this.scan();
     }
     if (last >= this.replayAt && this.node.loop.commits.idle) {
-      this.replayAt = last + REPLAY_EVERY;
+      // As often as the log doubles, at most: a long run is not all replay.
+      this.replayAt = last + Math.max(REPLAY_EVERY, this.store.entries.size);
       this.audit();
     }
   }

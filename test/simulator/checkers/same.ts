@@ -18,17 +18,17 @@ export function difference(expected: unknown, actual: unknown): string | undefin
     return `expected ${text(expected)}, got ${text(actual)}`;
   }
   for (const key in expected) {
-    if (SENTENCES.has(key)) continue;
     const a = (expected as Record<string, unknown>)[key];
     const b = (actual as Record<string, unknown>)[key];
-    if (a === b) continue;
+    if (a === b || SENTENCES.has(key)) continue;
     const different = difference(a, b);
     if (different !== undefined) return `${key}: ${different}`;
   }
   for (const key in actual) {
-    if (SENTENCES.has(key) || key in expected) continue;
     const b = (actual as Record<string, unknown>)[key];
-    if (b !== undefined) return `${key}: expected nothing, got ${text(b)}`;
+    // What is expected under the key was compared above.
+    if (b === undefined || (expected as Record<string, unknown>)[key] !== undefined) continue;
+    if (!SENTENCES.has(key)) return `${key}: expected nothing, got ${text(b)}`;
   }
   return undefined;
 }

@@ -2,26 +2,42 @@
 // earlier record when a log refuses those after it. It decides nothing.
 
 import type { LogRecord, TaskCreated, Totals } from '../../../src/core/records.ts';
+import { newTask, taskAfter } from './fold.ts';
+import { Order } from './order.ts';
 import {
-  afterFailure,
+  copyOf,
   heldLease,
   isOver,
   type ModelLease,
   type ModelTask,
   newestLease,
-  withNewestLease,
 } from './tasks.ts';
 
+/** What a record changed: all that there was before it. */
 interface Undo {
   readonly seq: number;
-  readonly undo: () => void;
+  readonly lastSeq: number;
+  readonly lastAt: number;
+  readonly epoch: number;
+  readonly totals: Totals;
+  readonly completedThrough: number;
+  readonly failedThrough: number;
+  readonly changes: Change[];
+}
+
+interface Change {
+  readonly id: number;
+  readonly from: ModelTask | undefined;
+  readonly to: ModelTask | undefined;
 }
 
 export class Book {
   readonly waiting = new Map<number, ModelTask>();
   readonly leased = new Map<number, ModelTask>();
   readonly over = new Map<number, ModelTask>();
+  readonly order = new Order();
   readonly requestIds = new Map<string, number>();
+  private readonly tasks = new Map<number, ModelTask>();
   lastSeq = 0;
   lastAt = 0;
   epoch = 0;
@@ -39,20 +55,31 @@ export class Book {
   private journal: Undo[] = [];
 
   find(id: number): ModelTask | undefined {
-    return this.leased.get(id) ?? this.waiting.get(id) ?? this.over.get(id);
+    return this.tasks.get(id);
   }
 
   /** Records up to this one are on the device: there is no way back behind them. */
   settled(seq: number): void {
-    let kept = 0;
-    while (kept < this.journal.length && (this.journal[kept] as Undo).seq <= seq) kept += 1;
-    if (kept > 0) this.journal = this.journal.slice(kept);
+    let settled = 0;
+    while (settled < this.journal.length && (this.journal[settled] as Undo).seq <= seq) {
+      settled += 1;
+    }
+    if (settled > 0) this.journal.splice(0, settled);
   }
 
   /** Takes back every record after this one. */
   backTo(seq: number): void {
-    while (this.journal.length > 0 && (this.journal.at(-1) as Undo).seq > seq) {
-      this.journal.pop()?.undo();
+    for (;;) {
+      const last = this.journal.at(-1);
+      if (last === undefined || last.seq <= seq) return;
+      this.journal.pop();
+      for (const { id, from, to } of last.changes.toReversed()) this.put(id, to, from);
+      this.lastSeq = last.lastSeq;
+      this.lastAt = last.lastAt;
+      this.epoch = last.epoch;
+      this.totals = last.totals;
+      this.completedThrough = last.completedThrough;
+      this.failedThrough = last.failedThrough;
     }
   }
 
@@ -71,13 +98,14 @@ export class Book {
         this.completedThrough = record.completedThrough;
         this.failedThrough = record.failedThrough;
         for (const id of this.forgettable(record.completedThrough, record.failedThrough)) {
-          this.change(record.seq, id, undefined);
+          this.change(id, undefined);
         }
         return;
       default: {
         const task = this.find(record.taskId);
         if (task === undefined) throw new Error(`the model knows no task ${record.taskId}`);
-        this.change(record.seq, task.id, this.after(task, record));
+        this.count(task, record);
+        this.change(task.id, taskAfter(task, record));
       }
     }
   }
@@ -99,123 +127,31 @@ export class Book {
     return gone;
   }
 
-  private create(record: TaskCreated): void {
-    this.change(record.seq, record.seq, {
-      id: record.seq,
-      queue: record.queue,
-      payload: record.payload,
-      windowMs: record.executionWindowMs,
-      policy: record.retryPolicy,
-      requestId: record.requestId,
-      contentHash: record.contentHash,
-      metadata: record.metadata,
-      createdAt: record.at,
-      origin: record.originTaskId,
-      state: 'WAITING',
-      attempt: 0,
-      eligibleAt: Math.max(record.at, record.notBefore ?? 0),
-      place: record.seq,
-      leases: [],
-      last: record.seq,
-      records: 1,
-      expirations: 0,
-      expirationsInRow: 0,
-      failures: 0,
-      released: 0,
-      releasedInRow: 0,
-      endRecord: 0,
-      endAt: 0,
-    });
-    const origin = record.originTaskId === undefined ? undefined : this.find(record.originTaskId);
-    if (origin !== undefined) {
-      this.change(record.seq, origin.id, { ...origin, redrivenAs: record.seq });
+  /** @returns where what is kept beside the tasks is not what they say, or undefined. */
+  broken(): string | undefined {
+    const { waiting, leased, over, tasks, order } = this;
+    if (tasks.size !== waiting.size + leased.size + over.size) return 'the number of tasks';
+    for (const task of tasks.values()) {
+      if (this.mapOf(task).get(task.id) !== task) return `task ${task.id}`;
+      const expiry = heldLease(task)?.expiry ?? Number.POSITIVE_INFINITY;
+      if (expiry < this.soonestExpiry) return `the soonest expiry: task ${task.id} has ${expiry}`;
     }
+    return order.broken(waiting.values(), leased.values());
   }
 
-  private after(
-    task: ModelTask,
-    record: Exclude<LogRecord, { type: 'TaskCreated' | 'CoordinatorStarted' | 'HistoryForgotten' }>,
-  ): ModelTask {
-    const records = task.records + 1;
-    const last = record.seq;
-    const end = { endAt: record.at };
-    switch (record.type) {
-      case 'LeaseGranted': {
-        this.countGrant(newestLease(task));
-        const lease: ModelLease = {
-          id: record.seq,
-          workerId: record.workerId,
-          attempt: record.attempt,
-          grantedAt: record.grantedAt,
-          deadline: record.grantedAt + task.windowMs,
-          expiry: record.leaseExpiry,
-          extensions: 0,
-          lastExtension: 0,
-          endAt: 0,
-          reportRecord: 0,
-        };
-        const leases = [...task.leases, lease];
-        return { ...task, records, last, leases, state: 'LEASED', attempt: record.attempt };
-      }
-      case 'LeaseExtended': {
-        const extensions = (newestLease(task) as ModelLease).extensions + 1;
-        const change = { expiry: record.newLeaseExpiry, extensions, lastExtension: record.seq };
-        return { ...withNewestLease(task, change), records };
-      }
-      case 'LeaseExpired':
-        this.total('leaseExpirations');
-        return {
-          ...withNewestLease(task, { ...end, end: 'expired' }),
-          records,
-          last,
-          state: 'WAITING',
-          eligibleAt: record.at,
-          place: record.seq,
-          expirations: task.expirations + 1,
-          expirationsInRow: task.expirationsInRow + 1,
-        };
-      case 'TaskCompleted':
-        return {
-          ...withNewestLease(task, { ...end, end: 'completed', ...accepted('complete', last) }),
-          records,
-          last,
-          state: 'COMPLETED',
-          expirationsInRow: 0,
-          endRecord: last,
-          endAt: record.at,
-          result: record.result,
-        };
-      case 'TaskFailed': {
-        const { retryAt, ...counts } = afterFailure(task, record.kind, record.at);
-        const reason = record.failureReason;
-        const how = record.kind === 'released' ? 'released' : 'failed';
-        const ended = withNewestLease(task, {
-          ...end,
-          end: how,
-          reason,
-          ...accepted('fail', last),
-        });
-        const lastFailure = { record: last, reason, kind: record.kind, retryAt };
-        const common = { ...ended, ...counts, records, last, lastFailure, expirationsInRow: 0 };
-        return retryAt === undefined
-          ? { ...common, state: 'FAILED', endRecord: last, endAt: record.at }
-          : { ...common, state: 'WAITING', eligibleAt: retryAt, place: last };
-      }
-      case 'TaskCancelled': {
-        this.total('lateReports');
-        const { report } = record;
-        const leases = task.leases.map((lease): ModelLease => {
-          if (lease.id !== record.leaseId) return lease;
-          return { ...lease, outcome: 'CANCELLED', report, reportRecord: last };
-        });
-        return { ...task, records, last, leases };
-      }
-      case 'TaskDead': {
-        const ended =
-          task.state === 'LEASED' ? withNewestLease(task, { ...end, end: 'killed' }) : task;
-        return { ...ended, records, last, state: 'DEAD', endRecord: last, endAt: record.at };
-      }
-    }
+  private create(record: TaskCreated): void {
+    this.change(record.seq, newTask(record));
+    const origin = record.originTaskId === undefined ? undefined : this.find(record.originTaskId);
+    if (origin === undefined) return;
+    const redriven = copyOf(origin);
+    redriven.redrivenAs = record.seq;
+    this.change(origin.id, redriven);
+  }
+
+  private count(task: ModelTask, record: LogRecord): void {
+    if (record.type === 'LeaseExpired') this.total('leaseExpirations');
+    if (record.type === 'TaskCancelled') this.total('lateReports');
+    if (record.type === 'LeaseGranted') this.countGrant(newestLease(task));
   }
 
   private countGrant(before: ModelLease | undefined): void {
@@ -229,23 +165,27 @@ export class Book {
 
   private remember(seq: number): void {
     const { lastSeq, lastAt, epoch, totals, completedThrough, failedThrough } = this;
-    const undo = () =>
-      Object.assign(this, { lastSeq, lastAt, epoch, totals, completedThrough, failedThrough });
-    this.journal.push({ seq, undo });
+    const before = { lastSeq, lastAt, epoch, totals, completedThrough, failedThrough };
+    this.journal.push({ seq, ...before, changes: [] });
   }
 
-  private change(seq: number, id: number, to: ModelTask | undefined): void {
+  private change(id: number, to: ModelTask | undefined): void {
     const from = this.find(id);
-    this.journal.push({ seq, undo: () => this.put(id, to, from) });
+    this.journal.at(-1)?.changes.push({ id, from, to });
     this.put(id, from, to);
   }
 
   private put(id: number, from: ModelTask | undefined, to: ModelTask | undefined): void {
+    this.order.changed(from, to);
     if (from !== undefined) {
       this.mapOf(from).delete(id);
       if (to === undefined && from.requestId !== undefined) this.requestIds.delete(from.requestId);
     }
-    if (to === undefined) return;
+    if (to === undefined) {
+      this.tasks.delete(id);
+      return;
+    }
+    this.tasks.set(id, to);
     this.mapOf(to).set(id, to);
     const expiry = heldLease(to)?.expiry ?? Number.POSITIVE_INFINITY;
     if (expiry < this.soonestExpiry) this.soonestExpiry = expiry;
@@ -257,6 +197,3 @@ export class Book {
     return task.state === 'WAITING' ? this.waiting : this.leased;
   }
 }
-
-const accepted = (report: 'complete' | 'fail', record: number) =>
-  ({ outcome: 'COMMITTED', report, reportRecord: record }) as const;

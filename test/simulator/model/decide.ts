@@ -223,18 +223,27 @@ function decideReport(
     const { outcome: firstOutcome, report: firstReport, reportRecord: firstRecord } = lease;
     return no('duplicate_report', { firstOutcome, firstReport, firstRecord, taskState });
   }
-  const base = { seq: 0, at: now, prev: task.last, taskId: task.id, leaseId } as const;
+  const { id: taskId, last: prev } = task;
   if (heldLease(task) !== lease) {
     const reason = lost(task, lease);
     return {
-      record: { type: 'TaskCancelled', ...base, report: request.op },
+      record: { type: 'TaskCancelled', seq: 0, at: now, prev, taskId, leaseId, report: request.op },
       answer: (record) => ({ kind: 'refusal', outcome: 'CANCELLED', reason, taskState, record }),
     };
   }
-  const ends = { ...base, extensions, lastExtension };
   if (request.op === 'complete') {
     return {
-      record: { type: 'TaskCompleted', ...ends, result: request.result },
+      record: {
+        type: 'TaskCompleted',
+        seq: 0,
+        at: now,
+        prev,
+        taskId,
+        leaseId,
+        extensions,
+        lastExtension,
+        result: request.result,
+      },
       answer: (record) => ({ kind: 'committed', taskState: 'COMPLETED', record }),
     };
   }
@@ -242,7 +251,19 @@ function decideReport(
   const { retryAt } = afterFailure(task, kind, now);
   const after = retryAt === undefined ? 'FAILED' : 'WAITING';
   return {
-    record: { type: 'TaskFailed', ...ends, failureReason, kind, retryAt },
+    record: {
+      type: 'TaskFailed',
+      seq: 0,
+      at: now,
+      prev,
+      taskId,
+      leaseId,
+      extensions,
+      lastExtension,
+      failureReason,
+      kind,
+      retryAt,
+    },
     answer: (record) => ({ kind: 'committed', taskState: after, retryAt, record }),
   };
 }
@@ -260,23 +281,6 @@ export function deadRecord(task: ModelTask, reason: string, now: number): TaskDe
     reason,
   };
 }
-
-/** The task that is leased next from these queues: by (eligible_at, place) and nothing else. */
-export function firstEligible(
-  book: Book,
-  queues: readonly string[],
-  now: number,
-): ModelTask | undefined {
-  let first: ModelTask | undefined;
-  for (const task of book.waiting.values()) {
-    if (task.eligibleAt > now || !queues.includes(task.queue)) continue;
-    if (first === undefined || isBefore(task, first)) first = task;
-  }
-  return first;
-}
-
-const isBefore = (a: ModelTask, b: ModelTask): boolean =>
-  a.eligibleAt < b.eligibleAt || (a.eligibleAt === b.eligibleAt && a.place < b.place);
 
 export function grantRecord(
   knobs: ModelKnobs,
@@ -333,19 +337,12 @@ export function leaseAnswer(knobs: ModelKnobs, task: ModelTask, now: number): Le
 
 export function roomFor(book: Book, request: LeaseRequest): number {
   if (request.capacity === undefined) return Number.POSITIVE_INFINITY;
-  let held = 0;
-  for (const task of book.leased.values()) {
-    if (heldLease(task)?.workerId === request.workerId) held += 1;
-  }
-  return request.capacity - held;
+  return request.capacity - book.order.heldBy(request.workerId);
 }
 
 export function whyEmpty(book: Book, request: LeaseRequest): EmptyReason {
   if (roomFor(book, request) <= 0) return { reason: 'at_capacity' };
-  let next = Number.POSITIVE_INFINITY;
-  for (const task of book.waiting.values()) {
-    if (request.queues.includes(task.queue)) next = Math.min(next, task.eligibleAt);
-  }
+  const next = book.order.nextEligibleAt(request.queues);
   if (next === Number.POSITIVE_INFINITY) return { reason: 'no_task' };
   return { reason: 'not_yet_eligible', nextEligibleAt: next };
 }

@@ -5,7 +5,6 @@ import type { HistoryForgotten, LogRecord } from '../../../src/core/records.ts';
 import { Violation } from '../checkers/violation.ts';
 import type { Book } from './book.ts';
 import type { ModelKnobs } from './decide.ts';
-import type { ModelTask } from './tasks.ts';
 
 /** Ticks that something may be due before it is called late. */
 const PATIENCE = 20;
@@ -16,6 +15,8 @@ export class Forgetting {
   private readonly book: Book;
   private readonly knobs: ModelKnobs;
   private ticksLate = 0;
+  /** Until then nothing more is due, as the last look at everything found. */
+  private quietUntil = Number.NEGATIVE_INFINITY;
 
   constructor(book: Book, knobs: ModelKnobs) {
     this.book = book;
@@ -38,25 +39,49 @@ export class Forgetting {
     return { type: 'HistoryForgotten', seq: 0, at: now, prev: 0, ...through, totals };
   }
 
+  /** Records were taken back: what they had forgotten is due again. */
+  takenBack(): void {
+    this.quietUntil = Number.NEGATIVE_INFINITY;
+  }
+
+  /** @returns whether a look at everything finds what should not be there yet. */
+  broken(now: number): boolean {
+    return now <= this.quietUntil && this.look(now).through !== undefined;
+  }
+
   /** @returns how far the two kinds may be forgotten, or undefined: no further than they are. */
   private through(now: number): Through | undefined {
+    if (now <= this.quietUntil) return undefined;
+    const { through, quietUntil } = this.look(now);
+    this.quietUntil = quietUntil;
+    return through;
+  }
+
+  private look(now: number): { through: Through | undefined; quietUntil: number } {
     const { book, knobs } = this;
     let { completedThrough, failedThrough } = book;
-    const isDue = (task: ModelTask, keptMs: number): boolean =>
-      keptMs > 0 && task.endAt < now - keptMs;
+    // What ends from now on is kept from now on.
+    let quietUntil = now + Math.min(keptFor(knobs.retentionMs), keptFor(knobs.retentionFailedMs));
     for (const task of book.over.values()) {
-      if (task.state === 'COMPLETED') {
-        if (!isDue(task, knobs.retentionMs)) continue;
-        completedThrough = Math.max(completedThrough, task.endRecord);
-      } else if (isDue(task, knobs.retentionFailedMs)) {
-        failedThrough = Math.max(failedThrough, task.endRecord);
-      }
+      const isCompleted = task.state === 'COMPLETED';
+      const through = isCompleted ? book.completedThrough : book.failedThrough;
+      if (task.endRecord <= through) continue;
+      const dueAfter =
+        task.endAt + keptFor(isCompleted ? knobs.retentionMs : knobs.retentionFailedMs);
+      if (now <= dueAfter) quietUntil = Math.min(quietUntil, dueAfter);
+      else if (isCompleted) completedThrough = Math.max(completedThrough, task.endRecord);
+      else failedThrough = Math.max(failedThrough, task.endRecord);
     }
     const isSame =
       completedThrough === book.completedThrough && failedThrough === book.failedThrough;
-    return isSame ? undefined : { completedThrough, failedThrough };
+    return isSame
+      ? { through: undefined, quietUntil }
+      : { through: { completedThrough, failedThrough }, quietUntil: Number.NEGATIVE_INFINITY };
   }
 }
+
+/** 0 keeps for ever. */
+const keptFor = (keptMs: number): number => (keptMs > 0 ? keptMs : Number.POSITIVE_INFINITY);
 
 interface Through {
   readonly completedThrough: number;

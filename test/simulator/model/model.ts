@@ -11,7 +11,6 @@ import { Book } from './book.ts';
 import {
   type ChangingRequest,
   decide,
-  firstEligible,
   grantRecord,
   leaseAnswer,
   type ModelKnobs,
@@ -63,8 +62,8 @@ export class Model {
   step(actual: readonly LogRecord[], what: () => void): void {
     this.actual = actual;
     this.taken = 0;
-    this.woken.clear();
-    this.freed.clear();
+    if (this.woken.size > 0) this.woken.clear();
+    if (this.freed.size > 0) this.freed.clear();
     what();
     const extra = actual[this.taken];
     if (extra !== undefined) throw new Violation('model', `no reason for ${text(extra)}`);
@@ -135,6 +134,7 @@ export class Model {
   /** The log lost what it did not hold: everybody who waits is told so (R28). */
   lost(lastSeq: number): void {
     this.book.backTo(lastSeq);
+    this.forgetting.takenBack();
     const answer: Response = {
       kind: 'refusal',
       outcome: 'UNAVAILABLE',
@@ -149,9 +149,15 @@ export class Model {
   /** A new process: it knows what the log holds and nobody's requests. */
   crashed(lastSeq: number): void {
     this.book.backTo(lastSeq);
+    this.forgetting.takenBack();
     this.expected.clear();
     this.parked.length = 0;
     this.isServing = false;
+  }
+
+  /** @returns what is not as a look at everything says, or undefined. */
+  broken(now: number): string | undefined {
+    return this.forgetting.broken(now) ? 'what is due to be forgotten' : this.book.broken();
   }
 
   happen(record: LogRecord): void {
@@ -237,7 +243,7 @@ export class Model {
     let poisoned = 0;
     while (leases.length < wanted && bytes < this.knobs.answerMaxBytes) {
       if (poisoned === 100) return { leases, gaveUp: true };
-      const task = firstEligible(this.book, request.queues, now);
+      const task = this.book.order.firstEligible(request.queues, now);
       if (task === undefined) break;
       const record = grantRecord(this.knobs, task, request, now);
       this.happen(record);
@@ -257,7 +263,7 @@ export class Model {
    * asks for the queue of the task that it gets (R20).
    */
   private serve(now: number, must: (queue: string) => boolean = () => false): void {
-    if (this.parked.length === 0) return;
+    if (!this.parked.some((one) => this.isReady(one, now))) return;
     const passed = new Set<Parked>();
     for (;;) {
       const ready = this.parked.filter((one) => !passed.has(one) && this.isReady(one, now));
@@ -267,7 +273,7 @@ export class Model {
         const { queues, capacity, workerId } = request as LeaseRequest;
         const hasRoomNow = capacity !== undefined && this.freed.has(workerId);
         const named = queues.filter((name) => hasRoomNow || must(name) || this.woken.has(name));
-        return firstEligible(this.book, named, now) !== undefined;
+        return this.book.order.firstEligible(named, now) !== undefined;
       });
       const served = next ?? due;
       if (served === undefined) return;
@@ -288,14 +294,17 @@ export class Model {
 
   private isReady(parked: Parked, now: number): boolean {
     const { request } = parked;
-    if (request.op !== 'lease' || firstEligible(this.book, request.queues, now) === undefined) {
+    if (
+      request.op !== 'lease' ||
+      this.book.order.firstEligible(request.queues, now) === undefined
+    ) {
       return false;
     }
     return roomFor(this.book, request) > 0;
   }
 
   private firstTask(parked: Parked, now: number): ModelTask | undefined {
-    return firstEligible(this.book, (parked.request as LeaseRequest).queues, now);
+    return this.book.order.firstEligible((parked.request as LeaseRequest).queues, now);
   }
 
   private firstGrant(parked: Parked, now: number): LogRecord {

@@ -38,7 +38,7 @@ function checkStanding(book: Book, task: ModelTask, now: number): Expectation {
   const { id: taskId, state, queue, last: lastRecord } = task;
   const lease = heldLease(task);
   const isWaiting = state === 'WAITING';
-  const before = isWaiting ? [...book.waiting.values()].filter((one) => isAhead(one, task)) : [];
+  const before = isWaiting ? book.order.ahead(task) : 0;
   const expected = {
     kind: 'standing',
     taskId,
@@ -52,29 +52,34 @@ function checkStanding(book: Book, task: ModelTask, now: number): Expectation {
     leaseExpiry: lease?.expiry,
     executionDeadline: lease?.deadline,
     lastExtension: lease?.lastExtension ?? 0,
-    ahead: isWaiting ? Math.min(before.length, 1_000) : undefined,
-    aheadIsMore: before.length > 1_000,
+    ahead: isWaiting ? Math.min(before, 1_000) : undefined,
+    aheadIsMore: before > 1_000,
     redrivenAs: task.redrivenAs,
     attemptsLeft: Math.max(0, task.policy.maxRetries + 1 - (task.attempt - task.released)),
   };
   return (actual) => subset(expected, actual);
 }
 
-const isAhead = (one: ModelTask, task: ModelTask): boolean =>
-  one.queue === task.queue &&
-  (one.eligibleAt < task.eligibleAt ||
-    (one.eligibleAt === task.eligibleAt && one.place < task.place));
+const COUNTED = {
+  WAITING: 'waiting',
+  LEASED: 'leased',
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  DEAD: 'dead',
+} as const;
 
 function checkQueues(book: Book, now: number): Expectation {
   const rows = new Map<string, Record<string, number | string>>();
   for (const map of [book.waiting, book.leased, book.over]) {
     for (const { queue, state, eligibleAt } of map.values()) {
-      const none = { waiting: 0, leased: 0, completed: 0, failed: 0, dead: 0, eligible: 0 };
-      const row = rows.get(queue) ?? { queue, ...none };
-      const name = state.toLowerCase();
+      let row = rows.get(queue);
+      if (row === undefined) {
+        row = { queue, waiting: 0, leased: 0, completed: 0, failed: 0, dead: 0, eligible: 0 };
+        rows.set(queue, row);
+      }
+      const name = COUNTED[state];
       row[name] = (row[name] as number) + 1;
       if (state === 'WAITING' && eligibleAt <= now) row.eligible = (row.eligible as number) + 1;
-      rows.set(queue, row);
     }
   }
   const expected = [...rows.values()].sort((a, b) => (String(a.queue) < String(b.queue) ? -1 : 1));
@@ -90,19 +95,18 @@ function checkQueues(book: Book, now: number): Expectation {
 
 /** A page: the matching tasks after `after`, in order, and none left out before `next`. */
 function checkList(book: Book, request: TasksRequest): Expectation {
-  const matching = [book.waiting, book.leased, book.over]
-    .flatMap((map) => [...map.values()])
-    .filter(
-      (task) =>
-        task.id > request.after &&
-        (request.state === undefined || task.state === request.state) &&
-        (request.queue === undefined || task.queue === request.queue) &&
-        (request.requestId === undefined || task.requestId === request.requestId),
-    )
-    .sort((a, b) => a.id - b.id)
-    .map(summary);
-  const page = matching.slice(0, request.limit);
-  const following = matching[request.limit]?.taskId;
+  const { after, state, queue, requestId, limit } = request;
+  const matching: ModelTask[] = [];
+  for (const map of [book.waiting, book.leased, book.over]) {
+    for (const task of map.values()) {
+      if (task.id <= after || (state !== undefined && task.state !== state)) continue;
+      if (queue !== undefined && task.queue !== queue) continue;
+      if (requestId === undefined || task.requestId === requestId) matching.push(task);
+    }
+  }
+  matching.sort((a, b) => a.id - b.id);
+  const page = matching.slice(0, limit).map(summary);
+  const following = matching[limit]?.id;
   return (actual) => {
     if (actual.kind !== 'tasks') return `expected tasks, got ${actual.kind}`;
     const { next } = actual;

@@ -13,11 +13,11 @@ export interface ModelLease {
   readonly expiry: number;
   readonly extensions: number;
   readonly lastExtension: number;
-  readonly end?: 'expired' | 'completed' | 'failed' | 'released' | 'killed';
+  readonly end: 'expired' | 'completed' | 'failed' | 'released' | 'killed' | undefined;
   readonly endAt: number;
-  readonly reason?: string;
-  readonly outcome?: 'COMMITTED' | 'CANCELLED';
-  readonly report?: ReportVerb;
+  readonly reason: string | undefined;
+  readonly outcome: 'COMMITTED' | 'CANCELLED' | undefined;
+  readonly report: ReportVerb | undefined;
   readonly reportRecord: number;
 }
 
@@ -27,12 +27,12 @@ export interface ModelTask {
   readonly payload: Uint8Array;
   readonly windowMs: number;
   readonly policy: RetryPolicy;
-  readonly requestId?: string | undefined;
-  readonly contentHash?: Uint8Array | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly requestId: string | undefined;
+  readonly contentHash: Uint8Array | undefined;
+  readonly metadata: Readonly<Record<string, string>> | undefined;
   readonly createdAt: number;
-  readonly origin?: number | undefined;
-  readonly redrivenAs?: number;
+  readonly origin: number | undefined;
+  readonly redrivenAs: number | undefined;
   readonly state: TaskStateName;
   readonly attempt: number;
   readonly eligibleAt: number;
@@ -46,10 +46,10 @@ export interface ModelTask {
   readonly failures: number;
   readonly released: number;
   readonly releasedInRow: number;
-  readonly lastFailure?: Failure;
+  readonly lastFailure: Failure | undefined;
   readonly endRecord: number;
   readonly endAt: number;
-  readonly result?: Uint8Array | undefined;
+  readonly result: Uint8Array | undefined;
 }
 
 export interface Failure {
@@ -68,13 +68,65 @@ export const newestLease = (task: ModelTask): ModelLease | undefined => task.lea
 export const heldLease = (task: ModelTask): ModelLease | undefined =>
   task.state === 'LEASED' ? task.leases.at(-1) : undefined;
 
-/** @returns a task with its newest lease changed. */
-export function withNewestLease(task: ModelTask, change: Partial<ModelLease>): ModelTask {
-  const leases = task.leases.slice();
-  const last = leases.length - 1;
-  leases[last] = { ...(leases[last] as ModelLease), ...change };
-  return { ...task, leases };
+/** A copy in the making, which nobody else knows yet. */
+export type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Field by field: spreading costs a multiple, and this is done for every record. */
+export const copyOf = (task: ModelTask): Draft<ModelTask> => ({
+  id: task.id,
+  queue: task.queue,
+  payload: task.payload,
+  windowMs: task.windowMs,
+  policy: task.policy,
+  requestId: task.requestId,
+  contentHash: task.contentHash,
+  metadata: task.metadata,
+  createdAt: task.createdAt,
+  origin: task.origin,
+  redrivenAs: task.redrivenAs,
+  state: task.state,
+  attempt: task.attempt,
+  eligibleAt: task.eligibleAt,
+  place: task.place,
+  leases: task.leases,
+  last: task.last,
+  records: task.records,
+  expirations: task.expirations,
+  expirationsInRow: task.expirationsInRow,
+  failures: task.failures,
+  released: task.released,
+  releasedInRow: task.releasedInRow,
+  lastFailure: task.lastFailure,
+  endRecord: task.endRecord,
+  endAt: task.endAt,
+  result: task.result,
+});
+
+/** Gives a draft a newest lease of its own, which may be written to. */
+export function draftNewestLease(draft: Draft<ModelTask>): Draft<ModelLease> {
+  const leases = draft.leases.slice();
+  const lease = copyOfLease(leases[leases.length - 1] as ModelLease);
+  leases[leases.length - 1] = lease;
+  draft.leases = leases;
+  return lease;
 }
+
+export const copyOfLease = (lease: ModelLease): Draft<ModelLease> => ({
+  id: lease.id,
+  workerId: lease.workerId,
+  attempt: lease.attempt,
+  grantedAt: lease.grantedAt,
+  deadline: lease.deadline,
+  expiry: lease.expiry,
+  extensions: lease.extensions,
+  lastExtension: lease.lastExtension,
+  end: lease.end,
+  endAt: lease.endAt,
+  reason: lease.reason,
+  outcome: lease.outcome,
+  report: lease.report,
+  reportRecord: lease.reportRecord,
+});
 
 /** What follows a failed attempt (R13, R13a, R14): the counts, and when it may run again. */
 export function afterFailure(
