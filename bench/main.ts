@@ -3,6 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { checking } from './checked.ts';
 import { type Bench, print, save } from './harness.ts';
 import { describeMachine, sayMachine } from './machine.ts';
 import { progressOn } from './progress.ts';
@@ -18,6 +19,7 @@ const { positionals, values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '1' },
     large: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -28,7 +30,7 @@ const unknown = positionals.filter((name) => !known.includes(name));
 if (values.help || unknown.length > 0 || !(rounds >= 1) || !(seconds > 0)) {
   for (const name of unknown) console.error(`no bench is called ${name}`);
   console.error(
-    'usage: npm run bench -- [--rounds 5] [--seconds 1] [--large] [NAME…]\n' +
+    'usage: npm run bench -- [--rounds 5] [--seconds 1] [--large] [--check] [NAME…]\n' +
       `benches (all when none is named): ${known.join(', ')}`,
   );
   process.exit(2);
@@ -37,6 +39,7 @@ if (values.help || unknown.length > 0 || !(rounds >= 1) || !(seconds > 0)) {
 // An exit, not a death: whatever a bench has started is ended with it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
+checking.on = values.check;
 const machine = describeMachine();
 console.log(sayMachine(machine));
 for (const name of positionals.length > 0 ? positionals : known) {
@@ -50,5 +53,6 @@ for (const name of positionals.length > 0 ? positionals : known) {
   const rows = await bench.run({ rounds, seconds, large: values.large, say });
   progress.done();
   print(rows, (text) => process.stdout.write(text));
-  console.log(`written to ${save(name, rows, machine)}`);
+  if (checking.on) console.log('checked: no rule was broken, and every log is whole');
+  else console.log(`written to ${save(name, rows, machine)}`);
 }

@@ -8,6 +8,7 @@ import { digestOf } from '../src/core/digest-index.ts';
 import type { CoreKnobs } from '../src/core/knobs.ts';
 import type { Log } from '../src/log/log.ts';
 import type { Response } from '../src/protocol/response.ts';
+import { Watch } from './checked.ts';
 
 export const PAYLOAD = 'x'.repeat(100);
 export const PAYLOAD_BYTES = new TextEncoder().encode(PAYLOAD);
@@ -43,7 +44,7 @@ export async function startCoordinator(
     digestText,
     events: {
       answer: (_, response) => onAnswer(response),
-      durable: () => {},
+      durable: () => watch.durable(),
       mode: () => {},
       fatal: (error) => {
         throw error;
@@ -51,6 +52,12 @@ export async function startCoordinator(
     },
     ...more,
   });
+  const watch = new Watch(coordinator);
+  const stop = coordinator.stop.bind(coordinator);
+  coordinator.stop = async () => {
+    await stop();
+    watch.end(log, { digestText });
+  };
   await coordinator.start();
   return coordinator;
 }

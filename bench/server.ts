@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { verifyLeft } from './checked.ts';
 import { scratch } from './machine.ts';
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
@@ -71,6 +72,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
       child.kill('SIGTERM');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       process.off('exit', end);
+      verifyLeft(MAIN, directory);
       if (!keep) rmSync(directory, { recursive: true, force: true });
     },
   };
