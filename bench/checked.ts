@@ -1,7 +1,7 @@
-// Owns `--check`: a bench whose traffic breaks a rule measures nothing. While it is on, the state of
-// a loop is looked at as the simulator looks at it, again and again, and at the end beside a replay
-// of its log; and what a server leaves on the disk is verified. Figures taken so are not for the
-// table: looking takes longer than what is looked at.
+// Owns `--check`: a bench whose traffic breaks a rule measures nothing. While it is on, the state
+// of a loop is looked at as the simulator looks at it, again and again, and at the end beside a
+// replay of its log; and what a server leaves on the disk is verified. Figures taken so are not for
+// the table: looking takes longer than what is looked at.
 
 import { execFileSync } from 'node:child_process';
 import type { Coordinator } from '../src/coordinator.ts';
