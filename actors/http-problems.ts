@@ -14,13 +14,20 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** Up to here one write of a string with the head is cheaper than two of bytes. */
 const STRING_MAX_BYTES = 4_096;
+const LINE_END = Buffer.from('\n');
 
 /** Sends an answer as it came through the mailbox. */
 export function sendAnswer(reply: FastifyReply, answer: Answer): void {
   reply.code(answer.status).header('content-type', answer.status < 400 ? JSON_TYPE : PROBLEM_TYPE);
   if (answer.retryAfterSeconds > 0) reply.header('retry-after', answer.retryAfterSeconds);
-  const { body } = answer;
-  reply.send(body.length <= STRING_MAX_BYTES ? body.toString('utf8') : body);
+  reply.send(asLine(answer.body));
+}
+
+/** A JSON text with the end of its line, so that a shell's prompt does not stick to it. */
+export function asLine(json: Buffer): string | Buffer {
+  return json.length <= STRING_MAX_BYTES
+    ? `${json.toString('utf8')}\n`
+    : Buffer.concat([json, LINE_END]);
 }
 
 /** @param status where HTTP has a closer one than the reason has. */
@@ -100,7 +107,7 @@ export function clientErrorHandler(error: Error & { code?: string }, socket: Soc
     return;
   }
   const [line, detail] = wordsFor(error.code);
-  const text = formatRefusal(rejected('malformed', detail), Number(line.slice(0, 3)));
+  const text = `${formatRefusal(rejected('malformed', detail), Number(line.slice(0, 3)))}\n`;
   socket.end(
     `HTTP/1.1 ${line}\r\ncontent-type: ${PROBLEM_TYPE}\r\nconnection: close\r\n` +
       `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,

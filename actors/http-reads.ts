@@ -10,7 +10,7 @@ import { formatRefusal } from '../src/protocol/problem.ts';
 import { type Unavailable, unavailable } from '../src/protocol/response.ts';
 import { malformed } from '../src/protocol/validate.ts';
 import { readQuery } from './http-input.ts';
-import { JSON_TYPE, sendAnswer, sendRefusal } from './http-problems.ts';
+import { asLine, JSON_TYPE, sendAnswer, sendRefusal } from './http-problems.ts';
 import type { Route } from './http-routes.ts';
 import type { Progress } from './progress.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from './reader-gate.ts';
@@ -58,7 +58,7 @@ export function readRoutes({ reader, progress, shownConfig, version }: ReadLink)
 const constant = (url: string, json: Buffer): Route => ({
   method: 'GET',
   url,
-  handler: (_, reply) => void reply.header('content-type', JSON_TYPE).send(json),
+  handler: (_, reply) => void reply.header('content-type', JSON_TYPE).send(asLine(json)),
 });
 
 /** Routes that ask for no token and take any Host: who runs the process must always see these. */
@@ -67,9 +67,14 @@ export const OPEN_ROUTES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 async function pass(answer: Promise<ReaderAnswer>, reply: FastifyReply): Promise<void> {
   const { status, contentType, body } = await answer;
   if (status === 503) reply.header('retry-after', 1);
-  reply.code(status).header('content-type', contentType).send(body);
-  // A follower must know that it is heard before there is anything to show.
-  if (body instanceof Readable) reply.raw.flushHeaders();
+  reply.code(status).header('content-type', contentType);
+  if (body instanceof Readable) {
+    reply.send(body);
+    // A follower must know that it is heard before there is anything to show.
+    reply.raw.flushHeaders();
+    return;
+  }
+  reply.send(/[/+]json\b/.test(contentType) ? asLine(Buffer.from(body)) : body);
 }
 
 function formOf(accept: string | undefined): StoryForm {
@@ -86,7 +91,7 @@ function formOf(accept: string | undefined): StoryForm {
 function showReadiness(progress: Progress, reply: FastifyReply): void {
   const refusal = notReady(progress);
   if (refusal === undefined) {
-    reply.header('content-type', JSON_TYPE).send('{"status":"ready"}');
+    reply.header('content-type', JSON_TYPE).send('{"status":"ready"}\n');
     return;
   }
   const { records, of } = progress.replay;

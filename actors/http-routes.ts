@@ -20,7 +20,7 @@ import {
   readBody,
   readQuery,
 } from './http-input.ts';
-import { JSON_TYPE, sendAnswer, sendRefusal } from './http-problems.ts';
+import { asLine, JSON_TYPE, sendAnswer, sendRefusal } from './http-problems.ts';
 
 export interface Route {
   readonly method: 'GET' | 'POST';
@@ -123,7 +123,7 @@ function batch(gate: Gate, limits: ParseLimits, bodyLimit: number): Route {
       if (fault !== undefined) return sendRefusal(reply, fault);
       const { requests } = given.fields as BatchFields;
       askBatch(gate, requests, limits, (body) => {
-        reply.code(200).header('content-type', JSON_TYPE).send(body);
+        reply.code(200).header('content-type', JSON_TYPE).send(asLine(body));
       });
     },
   };

@@ -32,7 +32,7 @@ async function explain(taskId: string, options: Options, io: Io): Promise<void> 
   const answer = await server.get(`/v1/tasks/${taskId}/explain`, { accept });
   server.close();
   if (answer.status !== 200) successOf(answer, options);
-  if (options.svg === undefined) return say(io.stdout, answer.text.replace(/\n$/, ''));
+  if (options.svg === undefined) return say(io.stdout, answer.text);
   try {
     writeFileSync(options.svg, answer.text);
   } catch (error) {

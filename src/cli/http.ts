@@ -21,6 +21,7 @@ export const withServer = (command: Command): Command =>
 
 export interface Answer {
   readonly status: number;
+  /** Without the line feed at its end: what prints it adds one. */
   readonly text: string;
   /** The parsed text; undefined when it is no JSON object. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
@@ -125,7 +126,7 @@ async function wholeAnswer(response: IncomingMessage): Promise<Answer> {
     const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
     throw new CliError(EXIT.noServer, `the connection broke before the answer was whole: ${why}`);
   }
-  const text = Buffer.concat(chunks).toString('utf8');
+  const text = Buffer.concat(chunks).toString('utf8').replace(/\n$/, '');
   return { status: response.statusCode ?? 0, text, body: objectOf(text) };
 }
 

@@ -35,6 +35,29 @@ describe('HTTP manners', () => {
   const ask = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     send(stage.port, method, path, body, headers);
 
+  it('every JSON answer is one line with its end, so that no prompt sticks to it', async () => {
+    stage.coordinator.decide = () => empty;
+    const asked: readonly (readonly [string, string, string?])[] = [
+      ['POST', '/v1/leases', '{"worker_id":"w"}'],
+      ['POST', '/v1/batch', '{"requests":[]}'],
+      ['POST', '/v1/leases', '{'],
+      ['GET', '/v1/nothing'],
+      ['GET', '/v1/config'],
+      ['GET', '/openapi.json'],
+      ['GET', '/livez'],
+      ['GET', '/readyz'],
+    ];
+    for (const [method, path, body] of asked) {
+      const { text, headers } = await ask(method, path, body);
+      expect(text, path).to.match(/^[^\n]+\n$/);
+      expect(Number(headers['content-length']), path).to.equal(Buffer.byteLength(text));
+    }
+    const wire = await Wire.open(stage.port);
+    wire.write('no HTTP at all\r\n\r\n');
+    await until(() => wire.closed, 'the connection was closed');
+    expect(wire.text).to.match(/\r\n\r\n[^\n]+\n$/);
+  });
+
   it('unknown routes are 404', async () => {
     const paths = ['/', '/v1', '/v1/nothing', '/v2/tasks', '/v1/tasks/../../etc/passwd'];
     for (const path of paths) expectProblem(await ask('GET', path), 404, 'unknown_route');

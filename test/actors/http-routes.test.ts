@@ -32,7 +32,7 @@ describe('HTTP routes', () => {
     const reply = await ask('POST', '/v1/tasks', { payload: 'p', queue: 'q' });
     expect(reply).to.include({ status: 201, type: 'application/json; charset=utf-8' });
     expect(reply.text).to.equal(
-      '{"task_id":"T1","state":"WAITING","queue":"q","deduplicated":false,"record":1}',
+      '{"task_id":"T1","state":"WAITING","queue":"q","deduplicated":false,"record":1}\n',
     );
     expect(asked()[0]).to.deep.include({ op: 'submit', queue: 'q' });
   });
@@ -266,7 +266,7 @@ describe('a batch over HTTP', () => {
     const beats = (count: number) =>
       Array.from({ length: count }, () => ({ op: 'heartbeat', task_id: 'T1', lease_id: 'L2' }));
     const batch = (requests: unknown[]) => send(stage.port, 'POST', '/v1/batch', { requests });
-    expect((await batch([])).text).to.equal('{"answers":[]}');
+    expect((await batch([])).text).to.equal('{"answers":[]}\n');
     const many = await batch(beats(1_000));
     expect(many.json.answers).to.have.length(1_000);
     const over = await batch(beats(1_001));

@@ -71,6 +71,7 @@ describe('the command line', () => {
     );
     const { out } = await run(5, ['lease', '--worker', 'w', '--queue', 'nothing', '--json']);
     expect(JSON.parse(out)).to.deep.include({ leases: [] });
+    expect(out).to.match(/^[^\n]+\n$/); // One line, as the server's answer is.
     const { err } = await run(1, ['task', 'T999999', '--json']);
     expect(JSON.parse(err)).to.include({ outcome: 'REJECTED', reason: 'unknown_task' });
   });
