@@ -116,6 +116,38 @@ describe('recovery: a log that takes nothing', () => {
     expect(world.broken()).to.deep.equal([]);
   });
 
+  it('lets reads wait while it is read, but for those whose asker is gone', async () => {
+    const { world, log } = await failing(0);
+    await pass(world, 10);
+    log.plan('failed');
+    world.take(SUBMIT);
+    await world.settle();
+    expect(world.modes.at(-1)).to.equal('rebuilding');
+    const gone = world.take({ op: 'stats' });
+    const waits = world.take({ op: 'stats' });
+    world.loop.withdraw(gone);
+    expect(world.answers.has(waits)).to.equal(false);
+    await turns();
+    await world.settle();
+    expect(world.answers.get(waits)).to.have.property('kind', 'overview');
+    expect(world.answers.has(gone)).to.equal(false);
+  });
+
+  it('lets no more than 4 096 reads wait', async () => {
+    const { world, log } = await failing(0);
+    await pass(world, 10);
+    log.plan('failed');
+    world.take(SUBMIT);
+    await world.settle();
+    const tickets = Array.from({ length: 4_097 }, () => world.take({ op: 'stats' }));
+    const last = tickets.pop() as number;
+    expect(world.answers.get(last)).to.include({ reason: 'log_unavailable' });
+    expect(tickets.some((ticket) => world.answers.has(ticket))).to.equal(false);
+    await turns();
+    await world.settle();
+    for (const ticket of tickets) expect(world.answers.get(ticket)?.kind).to.equal('overview');
+  });
+
   it('that cannot be opened any more ends the process', async () => {
     const { world, log } = await failing(1);
     log.reopen = () => Promise.reject(new LogError('LOG_IO', 'gone'));
