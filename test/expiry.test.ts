@@ -39,7 +39,7 @@ const expiries = (groups: readonly string[][]): number[] =>
   groups.map((types) => types.filter((type) => type === 'LeaseExpired').length);
 
 describe('expiry: more leases than a group takes', () => {
-  it('all of them go with one tick, in the order of their ids, no more than 500 a group', async () => {
+  it('all go with one tick, in the order of their ids, at most 500 a group', async () => {
     const { world, log, leases } = await crowd();
     world.loop.tick();
     await world.loop.commits.settled();

@@ -100,7 +100,7 @@ describe('group commit', () => {
     expect(commits.hold(5, nothing)).to.equal(false);
   });
 
-  it('a group that is lost takes with it what gathered behind it, and wakes who waits', async () => {
+  it('a lost group takes with it what gathered behind it, and wakes who waits', async () => {
     for (const outcome of ['failed', 'lost answer'] as const) {
       const { commits, settle } = setUp();
       commits.append(created(1, 1));
@@ -109,12 +109,9 @@ describe('group commit', () => {
       commits.hold(2, leased(9));
       commits.append(created(2, 9));
       commits.hold(3, nothing);
-      let isSettled = false;
-      void commits.settled().then(() => {
-        isSettled = true;
-      });
+      const settled = commits.settled();
       expect(await settle(outcome)).to.deep.equal(['failed', [1, 2, 3]]);
-      expect(isSettled).to.equal(true);
+      await settled;
       expect(commits.gatheredBytes).to.equal(0);
       expect(commits.gathered).to.equal(0);
     }
