@@ -59,5 +59,5 @@ function bar({ measure, median, min, max, goal }: Row, y: number, scale: Scale):
 const shown = (value: number): string =>
   value >= 1_000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)));
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,0 +1,102 @@
+// A steady mixed load on the real executable with a short retention: memory, files and latencies
+// stay what they were, the counters are what the records say, and the state is what a replay makes.
+//
+//   MINUTES=30 npm run soak:mixed          writes bench/results/soak-mixed-SEED.svg and .json
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { plotLines } from '../../bench/lines.ts';
+import type { Patch } from './patched.ts';
+import { roundsOf } from './rounds.ts';
+import { inPlace } from './server.ts';
+import { judge, tellVerdict, type Verdict } from './soak-judge.ts';
+import { type Soaked, type SoakOptions, soak } from './soak-run.ts';
+
+const isSoak = process.env['SOAK'] !== undefined;
+const SECONDS = isSoak ? Math.round(Number(process.env['MINUTES'] ?? 30) * 60) : 20;
+/** Enough for the fault to be seen. */
+const CONTROL_SECONDS = 16;
+const ENDING_MS = 60_000;
+const SMALL = { rate: 100, payloadBytes: 2_000, retentionMs: 2_000, leaseMs: 1_000 };
+const LARGE = { rate: 100, payloadBytes: 500, retentionMs: 60_000, leaseMs: 5_000 };
+
+/** Nothing leaves the device, and each record leaves something in memory. */
+const LEAKS: readonly Patch[] = [
+  {
+    file: 'src/removal.js',
+    from: 'if (!this.busy && !this.stopping)',
+    to: 'if (this.stopping)',
+  },
+  {
+    file: 'src/core/apply.js',
+    from: 'state.lastAt = record.at;',
+    to: 'state.lastAt = record.at; (state.leak ??= []).push(new Uint8Array(32_768).fill(1));',
+  },
+];
+
+/** How long an answer takes in a few seconds says more of the machine than of the server. */
+const isJudged = ({ name }: Verdict): boolean => isSoak || !/p\d\d$/.test(name);
+
+async function soaked(options: SoakOptions): Promise<Soaked> {
+  let seen: Soaked | undefined;
+  await inPlace(async (place) => {
+    seen = await soak(place, options);
+  });
+  return seen as Soaked;
+}
+
+describe('a mixed load', () => {
+  const rounds = roundsOf('mixed load', 1, SECONDS * 1_000 + ENDING_MS);
+
+  it(`stays flat for ${SECONDS} s`, async () => {
+    await rounds.run(async (seed) => {
+      const size = isSoak ? LARGE : SMALL;
+      const say = isSoak ? (text: string): void => console.log(`      ${text}`) : () => {};
+      const seen = await soaked({ seed, seconds: SECONDS, ...size, say });
+      const verdicts = seen.series.map(judge);
+      if (isSoak) keep(seed, seen, verdicts);
+      for (const verdict of verdicts) say(tellVerdict(verdict));
+      expect(seen.wrong).to.deep.equal([]);
+      for (const kind of KINDS) expect(seen.told.get(kind), kind).to.be.greaterThan(0);
+      const grew = verdicts.filter((one) => isJudged(one) && !one.isFlat);
+      expect(grew.map(tellVerdict)).to.deep.equal([]);
+    });
+  }).timeout(rounds.timeoutMs);
+
+  it('control: history that stays on the device, and memory that is kept, is seen', async () => {
+    const { series } = await soaked({
+      seed: rounds.seed,
+      seconds: CONTROL_SECONDS,
+      ...SMALL,
+      faults: LEAKS,
+    });
+    const grew = series.map(judge).filter(({ isFlat }) => !isFlat);
+    expect(grew.map(({ name }) => name)).to.include.members([
+      'private memory',
+      'data directory',
+      'log: forgotten',
+    ]);
+  }).timeout(CONTROL_SECONDS * 1_000 + ENDING_MS);
+});
+
+/** A load without one of these is not the one that was meant. */
+const KINDS = [
+  'submit OK',
+  'again',
+  'complete COMMITTED',
+  'complete CANCELLED',
+  'fail COMMITTED',
+  'kill COMMITTED',
+  'redrive OK',
+  'heartbeat OK',
+];
+
+function keep(seed: number, { series, told, records }: Soaked, verdicts: readonly Verdict[]): void {
+  const stem = `bench/results/soak-mixed-${seed}`;
+  mkdirSync('bench/results', { recursive: true });
+  const lines = series.map((one, at) => ({ ...one, isFlat: verdicts[at]?.isFlat ?? false }));
+  const content = { seed, records, told: Object.fromEntries(told), verdicts, series };
+  writeFileSync(`${stem}.json`, `${JSON.stringify(content)}\n`);
+  writeFileSync(`${stem}.svg`, plotLines(`mixed load, seed ${seed}`, lines));
+  console.log(`      written to ${stem}.svg`);
+}
