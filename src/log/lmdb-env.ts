@@ -11,6 +11,7 @@ import { ensureLockFile, writeEmptyEnvironment } from './lmdb-files.ts';
 import { LogError } from './log.ts';
 import { readKey, writeKey } from './page.ts';
 import type { Entry } from './segment-scan.ts';
+import { hangs, within } from './stalls.ts';
 
 export type Written = 'written' | 'refused' | 'failed' | 'stalled';
 type Database = RootDatabase<Uint8Array, number>;
@@ -119,10 +120,7 @@ export class Environment {
   async close(stallMs: number): Promise<void> {
     if (!this.settled) await within(this.writing, stallMs, undefined);
     if (!this.settled) {
-      throw new LogError(
-        'LOG_IO',
-        `the device does not answer: a write to ${this.directory} hangs`,
-      );
+      throw hangs(this.directory);
     }
     await within(this.db.close(), stallMs, undefined);
   }
@@ -172,17 +170,4 @@ async function outcome(results: readonly PromiseLike<boolean>[]): Promise<Writte
   }
   if (failed) return 'failed';
   return refused ? 'refused' : 'written';
-}
-
-/** The promise's value, or `otherwise` when it takes longer. */
-async function within<T, U>(promise: Promise<T>, ms: number, otherwise: U): Promise<T | U> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<U>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

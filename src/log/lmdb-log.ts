@@ -28,6 +28,7 @@ import {
 } from './segment-files.ts';
 import { rewriteSegment } from './segment-rewrite.ts';
 import { Segments } from './segments.ts';
+import { orHangs } from './stalls.ts';
 
 export interface LmdbLogOptions {
   readonly dataDir: string;
@@ -55,7 +56,9 @@ interface Place {
  * @throws LogError LOG_LOCKED, LOG_DIRECTORY, LOG_IO; LogCorrupt.
  */
 export async function openLmdbLog(options: LmdbLogOptions): Promise<LmdbLog> {
-  const { dataDir, logDir } = await prepareDirectory(options.dataDir);
+  const stallMs = options.stallMs ?? STALL_MS;
+  const preparing = prepareDirectory(options.dataDir);
+  const { dataDir, logDir } = await orHangs(preparing, stallMs, options.dataDir);
   if (isArchive(dataDir)) {
     const how = `copy it with \`leasehold backup --data-dir ${dataDir} NEWDIR\` and start on that`;
     throw new LogError('LOG_DIRECTORY', `${dataDir} is an archive; ${how}`);
@@ -63,7 +66,7 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<LmdbLog> {
   const lock = options.lock === false ? undefined : await lockDirectory(dataDir);
   try {
     const created = listSegments(logDir).length === 0;
-    if (created) await createSegment(logDir, 1);
+    if (created) await orHangs(createSegment(logDir, 1), stallMs, logDir);
     return new LmdbLog({ dataDir, logDir, created, lock }, options);
   } catch (error) {
     await lock?.release();
@@ -156,7 +159,7 @@ export class LmdbLog implements Log {
     if (this.line.fenced) throw new LogError('LOG_FENCED', 'another writer has the log');
     await this.leave();
     // What we read next is what happened: it must not be lost to a power cut after that.
-    await flushed(dataFile(this.segments.live.path));
+    await flushed(dataFile(this.segments.live.path), this.stallMs);
     this.segments = new Segments(this.place.logDir);
     this.writer = this.writerOf(this.segments);
     this.line.reopened();
@@ -179,10 +182,11 @@ export class LmdbLog implements Log {
 }
 
 /** @throws LogError LOG_IO: nobody can say what of the file is on the device then. */
-async function flushed(file: string): Promise<void> {
+async function flushed(file: string, stallMs: number): Promise<void> {
   try {
-    await syncPath(file);
+    await orHangs(syncPath(file), stallMs, file);
   } catch (error) {
+    if (error instanceof LogError) throw error;
     const { message } = error as Error;
     throw new LogError(
       'LOG_IO',

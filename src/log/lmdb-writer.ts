@@ -14,6 +14,7 @@ import { createWhole, fileBytes, segmentPath } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Seal, Tally } from './segment-marks.ts';
 import type { Entry } from './segment-scan.ts';
 import type { Segments } from './segments.ts';
+import { hangs, within } from './stalls.ts';
 
 /** How full a segment is when its successor is made. */
 const AHEAD = 0.75;
@@ -65,7 +66,7 @@ export class LmdbWriter {
 
   /** Waits for what is done besides appending, and leaves the environment. @throws LogError. */
   async close(): Promise<void> {
-    await this.preparing?.catch(() => {});
+    if ((await this.made()) === 'stalled') throw hangs(this.segments.logDir);
     await this.leaving;
     await this.environment.close(this.stallMs);
   }
@@ -126,16 +127,20 @@ export class LmdbWriter {
   private async prepared(live: Segment): Promise<boolean> {
     for (let left = 1; left >= 0; left--) {
       this.prepareSuccessor(live);
-      try {
-        await this.preparing;
-        return true;
-      } catch {
-        continue;
-      } finally {
-        this.preparing = undefined;
-      }
+      const made = await this.made();
+      // Whoever hangs is waited for again by `close`, which ends what cannot go on.
+      if (made !== 'stalled') this.preparing = undefined;
+      if (made !== 'failed') return made === 'made';
     }
     return false;
+  }
+
+  private made(): Promise<'made' | 'failed' | 'stalled'> {
+    const made = this.preparing?.then(
+      () => 'made' as const,
+      () => 'failed' as const,
+    );
+    return within(made ?? Promise.resolve('made' as const), this.stallMs, 'stalled');
   }
 
   private prepareSuccessor({ ordinal }: Segment): void {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { Device, deviceLibrary, type Fault, missing } from './device.ts';
-import { copyProgram, executableOf } from './patched.ts';
+import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { roundsOf } from './rounds.ts';
 import { Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
@@ -26,6 +26,17 @@ const FAULTS: readonly Omit<Fault, 'nth'>[] = [
   { calls: ['flush'], stallMs: 300 },
   { calls: ['meta'], stallMs: 300 },
 ];
+
+const IMPATIENT: Patch = {
+  file: 'src/log/lmdb-log.js',
+  from: 'STALL_MS = 10_000',
+  to: 'STALL_MS = 500',
+};
+/** Beginnings of the names below log/. */
+const AT_A_ROLLOVER = {
+  'the making of the next segment': 'tmp-',
+  'the first record of the next segment': '00000002-',
+} as const;
 
 describe('a device that fails under a serving coordinator', () => {
   const rounds = roundsOf('failing device', 1, 120_000);
@@ -46,16 +57,22 @@ describe('a device that fails under a serving coordinator', () => {
   afterEach(() => place.close());
 
   const serve = async (executable?: string): Promise<Server> => {
-    const args = ['--log-level', 'warn', '--lease-duration-ms', '1000'];
+    const knobs = ['--lease-duration-ms', '1000', '--segment-bytes', '1048576'];
+    const args = ['--log-level', 'warn', ...knobs];
     const more = executable === undefined ? {} : { executable };
     server = place.serve({ args, env: device.env, ...more });
     return server.ready();
   };
 
   /** Breaks the device in the middle of a load, and waits until the server serves again. */
-  async function breaks(fault: Fault, seed: number, executable?: string): Promise<string> {
+  async function breaks(
+    fault: Fault,
+    seed: number,
+    executable?: string,
+    payload = 'p',
+  ): Promise<string> {
     const onCut = () => pause(10);
-    const traffic = new Traffic(place, { seed, clients: 4, onCut });
+    const traffic = new Traffic(place, { seed, clients: 4, onCut, payload: () => payload });
     await pause(40);
     device.breaks(fault);
     const end = performance.now() + RECOVERS_MS;
@@ -90,13 +107,11 @@ describe('a device that fails under a serving coordinator', () => {
     });
   }).timeout(rounds.timeoutMs);
 
+  const impatient = (): string =>
+    executableOf(copyProgram(path.join(place.dir, 'program'), [IMPATIENT]));
+
   it('stalls for longer than a commit may take: believes what became of it, or ends', async () => {
-    const patience = {
-      file: 'src/log/lmdb-log.js',
-      from: 'STALL_MS = 10_000',
-      to: 'STALL_MS = 500',
-    };
-    const copy = executableOf(copyProgram(path.join(place.dir, 'program'), [patience]));
+    const copy = impatient();
     await serve(copy);
     const long: Fault = { calls: ['flush'], nth: 3, stallMs: 800 };
     expect(await breaks(long, 1, copy)).to.equal('went on');
@@ -104,5 +119,27 @@ describe('a device that fails under a serving coordinator', () => {
     expect(await breaks(forever, 2, copy)).to.equal('ended');
     await server.stop();
     await holdsAll(place, history);
+  }).timeout(60_000);
+
+  for (const [what, name] of Object.entries(AT_A_ROLLOVER)) {
+    it(`stalls at ${what}: believes what became of it, or ends`, async () => {
+      const copy = impatient();
+      device = new Device(path.join(place.dataDir, 'log', name), place.dir);
+      await serve(copy);
+      const payload = 'p'.repeat(20_000);
+      const long: Fault = { calls: ['flush'], nth: 1, stallMs: 800 };
+      expect(await breaks(long, 1, copy, payload)).to.equal('went on');
+      const forever: Fault = { calls: ['flush'], nth: 1, stallMs: 60_000 };
+      expect(await breaks(forever, 2, copy, payload)).to.equal('ended');
+      await server.stop();
+      await holdsAll(place, history);
+    }).timeout(60_000);
+  }
+
+  it('hangs when a log begins: the server ends in words', async () => {
+    device.breaks({ calls: ['flush'], nth: 1, stallMs: 60_000 });
+    await serve(impatient()).catch(() => {});
+    expect(server.over, server.err).to.deep.equal(HANGING);
+    expect(server.err).to.match(/the device does not answer/);
   }).timeout(60_000);
 });

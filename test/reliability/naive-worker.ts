@@ -8,7 +8,7 @@ import { HttpLink, type Op, SocketLink } from './links.ts';
 import { sharedMs, type Told } from './paused-crew.ts';
 import type { Fields } from './server.ts';
 
-const WORK_MS = 80;
+const WORK_MS = 150;
 const WAIT_MS = 200;
 
 const [kind, port, name] = process.argv.slice(2) as [string, string, string];
