@@ -8,7 +8,7 @@ import { nextGrant, whyEmpty } from './core/lease-manager.ts';
 import type { LogRecord } from './core/records.ts';
 import { leaseOf } from './core/respond.ts';
 import { NONE } from './core/task-table.ts';
-import { showTask } from './core/views.ts';
+import { type Asking, showTask } from './core/views.ts';
 import { WorkerRegistry } from './core/worker-registry.ts';
 import type { Ticket } from './group-commit.ts';
 import { Histogram, type HistogramData, LONG_SECONDS } from './histogram.ts';
@@ -19,6 +19,7 @@ import type { EmptyReason, Lease } from './protocol/response.ts';
 /** Poison tasks that one request may end before it answers with what it has. */
 const POISON_A_REQUEST = 100;
 const ASKED_MAX = 100_000;
+const ELSEWHERE_MAX = 5;
 
 export class Granting {
   readonly registry = new WorkerRegistry();
@@ -219,6 +220,13 @@ export class Granting {
   private hasEligible(queue: string, now: number): boolean {
     const { contracts, tasks } = this.loop.state;
     return (contracts.queues.get(queue)?.firstEligible(tasks, now) ?? NONE) !== NONE;
+  }
+
+  /** Who asks for a queue (advisory); where nobody does, some queues that are asked for. */
+  askingFor(queue: string): Asking {
+    const lastAt = this.askedAt.get(queue);
+    const elsewhere = lastAt === undefined ? [...this.askedAt.keys()].slice(-ELSEWHERE_MAX) : [];
+    return { lastAt, parked: this.parked.countOf(queue), elsewhere };
   }
 
   private asked(queue: string, now: number): void {

@@ -83,6 +83,10 @@ export class ParkedRequests {
     return this.askers.get(queue) ?? [];
   }
 
+  countOf(queue: string): number {
+    return this.askers.get(queue)?.size ?? 0;
+  }
+
   /** Queues that are asked for and among these: the shorter list of the two is walked. */
   queuesAskedFor(among: ReadonlyMap<string, unknown>): Iterable<string> {
     const { askers } = this;

@@ -77,7 +77,7 @@ export class Reading {
         return listTasks(context, request);
       case 'standing': {
         const queue = state.queueOf(state.tasks.find(request.taskId)).name;
-        return standing(context, request, now, granting.askedAt.get(queue));
+        return standing(context, request, now, granting.askingFor(queue));
       }
       default:
         return { kind: 'overview', body: this.overview(request.op, now) };

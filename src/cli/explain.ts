@@ -2,8 +2,8 @@
 
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type Io, say, usage } from './command.ts';
-import { Server, type ServerOptions, successOf, withServer } from './http.ts';
+import { CliError, EXIT, type Io, say, usage } from './command.ts';
+import { type Answer, Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { taskIdOf } from './ids.ts';
 
 interface Options extends ServerOptions {
@@ -29,7 +29,7 @@ export function define(command: Command, io: Io): void {
 async function explain(taskId: string, options: Options, io: Io): Promise<void> {
   const server = new Server(options, io);
   const accept = formOf(options);
-  const answer = await server.get(`/v1/tasks/${taskId}/explain`, { accept });
+  const answer = await answerOf(server, taskId, accept);
   server.close();
   if (answer.status !== 200) successOf(answer, options);
   if (options.svg === undefined) return say(io.stdout, answer.text);
@@ -37,6 +37,17 @@ async function explain(taskId: string, options: Options, io: Io): Promise<void> 
     writeFileSync(options.svg, answer.text);
   } catch (error) {
     throw usage(`--svg: ${(error as Error).message}`);
+  }
+}
+
+/** The log outlives its server: who finds none is told that the story can be read without. */
+async function answerOf(server: Server, taskId: string, accept: string): Promise<Answer> {
+  try {
+    return await server.get(`/v1/tasks/${taskId}/explain`, { accept });
+  } catch (error) {
+    if (!(error instanceof CliError) || error.status !== EXIT.noServer) throw error;
+    const hint = `without a server: leasehold explain ${taskId} --data-dir DIR`;
+    throw new CliError(EXIT.noServer, `${error.message}; ${hint}`);
   }
 }
 

@@ -74,7 +74,7 @@ function tell(
   }
   const context = { state, knobs: OFFLINE_KNOBS, read: (seq: number) => log.get(seq) };
   const request = { op: 'standing', taskId } as const;
-  const stands = standing(context, request, state.lastAt, undefined);
+  const stands = standing(context, request, state.lastAt, {});
   const told = explain({ ...readStory(log, stands), advisory: false });
   if (svg !== undefined) return explanationSvg(told);
   return json === true ? explanationJson(told) : explanationText(told);

@@ -3,6 +3,7 @@
 
 import type { ExplainedAttempt, ExplainedStart, Statement } from '../protocol/explanation.ts';
 import { formatLeaseId } from '../protocol/ids.ts';
+import type { EndRecord } from './explain-summary.ts';
 import { durationText, leaseText, reasonText, type Teller, workerText } from './explain-words.ts';
 
 /** A wait for a worker that is shorter than this is not worth a sentence. */
@@ -78,9 +79,9 @@ function silence(
   const length = durationText(leaseExpiry - lastSign.at);
   const heard =
     lastHeartbeat === undefined
-      ? `no heartbeat came in the ${length} after its grant`
-      : `its last heartbeat was at ${tell.at(lastHeartbeat.at)}, and none came in the ` +
-        `${length} after it`;
+      ? `no heartbeat is recorded in the ${length} after its grant`
+      : `its last heartbeat was at ${tell.at(lastHeartbeat.at)}, and none is recorded in ` +
+        `the ${length} after it`;
   const down = downDuring(attempt, starts);
   if (down === undefined) return heard;
   return (
@@ -115,6 +116,7 @@ function waited(attempt: ExplainedAttempt, tell: Teller): string {
 export function lateReportOf(
   attempt: ExplainedAttempt,
   attempts: readonly ExplainedAttempt[],
+  over: EndRecord | undefined,
   tell: Teller,
 ): Statement | undefined {
   const { report } = attempt;
@@ -123,41 +125,46 @@ export function lateReportOf(
   const lost =
     attempt.ended === 'killed'
       ? 'after the task had been killed'
-      : `${durationText(report.at - attempt.leaseExpiry)} after the lease had run out`;
+      : lateBy(report.at - attempt.leaseExpiry);
   return {
     topic: 'late',
     text:
       `Worker ${workerText(attempt.workerId)} reported ${report.verb} for ${lease} at ` +
       `${tell.at(report.at)}, ${lost}: CANCELLED, the report was discarded. ` +
-      stoodThen(report.record, attempts),
+      stoodThen(report.record, attempts, over),
     records: [attempt.leaseId, attempt.endRecord, report.record].filter((s) => s !== undefined),
   };
 }
 
-function stoodThen(seq: number, attempts: readonly ExplainedAttempt[]): string {
-  const granted = attempts.filter((one) => one.leaseId < seq);
-  const last = granted.at(-1);
-  if (last === undefined) return '';
-  if (last.endRecord === undefined || last.endRecord > seq) {
+/** Expiry is reached when now >= lease_expiry, so a report of that very millisecond is late. */
+const lateBy = (ms: number): string =>
+  ms === 0
+    ? 'in the very millisecond in which the lease ran out'
+    : `${durationText(ms)} after the lease had run out`;
+
+function stoodThen(
+  seq: number,
+  attempts: readonly ExplainedAttempt[],
+  over: EndRecord | undefined,
+): string {
+  if (over !== undefined && over.seq < seq) {
+    const { type } = over;
+    if (type === 'TaskDead') return 'The task was DEAD already.';
+    const end = type === 'TaskCompleted' ? 'COMPLETED' : 'FAILED';
+    return `The task was ${end} already, under ${formatLeaseId(over.leaseId)}.`;
+  }
+  const last = attempts.findLast((one) => one.leaseId < seq);
+  if (last !== undefined && (last.endRecord === undefined || last.endRecord > seq)) {
     return `At that moment ${leaseText(last)} held the task.`;
   }
-  switch (last.ended) {
-    case 'completed':
-      return `The task was COMPLETED already, under ${formatLeaseId(last.leaseId)}.`;
-    case 'killed':
-      return 'The task was DEAD already.';
-    case 'failed':
-      if (last.retryAt === undefined) return 'The task was FAILED already.';
-      return 'Nobody held the task at that moment.';
-    default:
-      return 'Nobody held the task at that moment.';
-  }
+  return 'Nobody held the task at that moment.';
 }
 
 /** What a start of the coordinator meant for the lease that was held, if one was. */
 export function startOf(
   start: ExplainedStart,
   attempts: readonly ExplainedAttempt[],
+  over: EndRecord | undefined,
   tell: Teller,
 ): Statement {
   const held = attempts.find((one) => isDuring(start, one.leaseId, one.endRecord));
@@ -171,7 +178,9 @@ export function startOf(
     topic: 'restart',
     text:
       `The coordinator started anew at ${tell.at(start.at)}${down}. ` +
-      `${meantFor(start, held, tell)}`,
+      (over !== undefined && over.seq < start.seq
+        ? 'The task was over before that.'
+        : meantFor(start, held, tell)),
     records: held === undefined ? [start.seq] : [held.leaseId, start.seq],
   };
 }

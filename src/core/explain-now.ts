@@ -4,6 +4,7 @@
 import type { ExplainedAttempt, ExplainedNow } from '../protocol/explanation.ts';
 import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';
 import type { Standing } from '../protocol/response.ts';
+import { askersText } from './explain-askers.ts';
 import { durationText, leaseText, plural, reasonText, type Teller } from './explain-words.ts';
 import type { TaskCreated } from './records.ts';
 
@@ -12,6 +13,8 @@ export interface Situation {
   readonly attempts: readonly ExplainedAttempt[];
   readonly standing: Standing;
   readonly tell: Teller;
+  /** The coordinator's newest start, when the task is older than it. */
+  readonly startedAt?: number | undefined;
   /** False: read from a log alone, which does not tell who asks for tasks. */
   readonly advisory: boolean;
 }
@@ -27,14 +30,19 @@ export function explainNow(situation: Situation): ExplainedNow {
     aheadIsMore: standing.aheadIsMore,
     advisory: situation.advisory,
     queueLastAskedAt: standing.queueLastAskedAt,
+    queueParked: standing.queueParked,
     leaseId: standing.leaseId,
     leaseExpiry: standing.leaseExpiry,
     executionDeadline: standing.executionDeadline,
     attemptsLeft: standing.attemptsLeft,
-    facts,
+    facts: situation.advisory ? facts : [...facts, asOfText(standing)],
     next,
   };
 }
+
+const asOfText = ({ asOf, state }: Standing): string =>
+  `This is read from the log alone, as of record ${asOf}` +
+  (state === 'WAITING' ? ': who asks for tasks is not in it.' : '.');
 
 interface Told {
   readonly facts: readonly string[];
@@ -53,7 +61,7 @@ function tellNow(situation: Situation): Told {
 }
 
 function waiting(situation: Situation): Told {
-  const { standing, tell } = situation;
+  const { standing, startedAt, tell } = situation;
   const { now, eligibleAt = now, queue } = standing;
   if (now < eligibleAt) {
     const left = durationText(eligibleAt - now);
@@ -69,8 +77,8 @@ function waiting(situation: Situation): Told {
     facts: [
       `It is WAITING and eligible since ${tell.at(eligibleAt)}, for ${since}.`,
       place(standing),
-      ...(situation.advisory ? [asked(standing, eligibleAt, tell)] : []),
-      ...budget(situation),
+      ...(situation.advisory ? [askersText(standing, eligibleAt, startedAt, tell)] : []),
+      ...(standing.poisonAtNextGrant ? [] : budget(situation)),
     ],
     next: nextGrant(situation),
   };
@@ -96,27 +104,6 @@ function place({ ahead, aheadIsMore, queue }: Standing): string {
   return `${count} of queue ${queue} ${ahead === 1 && !aheadIsMore ? 'is' : 'are'} ahead of it.`;
 }
 
-/** The registry is soft state: it knows who asked since the start and nothing before. */
-function asked(standing: Standing, eligibleAt: number, tell: Teller): string {
-  const { queueLastAskedAt, queue, ahead, now } = standing;
-  if (queueLastAskedAt === undefined) {
-    return (
-      `No worker has asked for queue ${queue} since the coordinator's start (advisory): is one ` +
-      'running, and is the name spelt as the workers spell it?'
-    );
-  }
-  const ago = durationText(Math.max(0, now - queueLastAskedAt));
-  const when = `A worker last asked for queue ${queue} at ${tell.at(queueLastAskedAt)}, ${ago} ago`;
-  if (queueLastAskedAt < eligibleAt) return `${when}, before the task was eligible (advisory).`;
-  if (ahead === 0) {
-    return (
-      `${when}, and was not given it (advisory): a worker that already holds as many leases as ` +
-      `the capacity it declared is given none.`
-    );
-  }
-  return `${when} (advisory).`;
-}
-
 function nextGrant({ standing, attempts }: Situation): string {
   if (standing.poisonAtNextGrant) {
     return (
@@ -125,9 +112,11 @@ function nextGrant({ standing, attempts }: Situation): string {
     );
   }
   const attempt = (attempts.at(-1)?.attempt ?? 0) + 1;
+  const { ahead = 0, queue } = standing;
+  const request = ahead === 0 ? 'A lease request' : 'Once none is ahead of it, a lease request';
   return (
-    `A lease request for queue ${standing.queue} by a worker with room starts attempt ` +
-    `${attempt}; nothing else will.`
+    `${request} for queue ${queue} by a worker with room starts attempt ${attempt}; ` +
+    `nothing else will.`
   );
 }
 
@@ -159,7 +148,10 @@ function leased(situation: Situation): Told {
 function budget({ attempts, standing, created }: Situation): string[] {
   const lost = attempts.filter(({ ended }) => ended === 'expired').length;
   const { maxRetries } = created.retryPolicy;
-  const counted = lost === 0 ? '' : `; ${plural(lost, 'attempt')} lost to expiry counted too`;
+  const spared =
+    standing.attemptsLeft === 0 ? '' : ', but only a reported failure can make it FAILED';
+  const counted =
+    lost === 0 ? '' : `; ${plural(lost, 'attempt')} lost to expiry counted too${spared}`;
   const left =
     standing.attemptsLeft === 0
       ? 'No retry is left: the next accepted failure makes it FAILED'

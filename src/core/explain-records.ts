@@ -75,6 +75,7 @@ export function recordText(record: LogRecord, tell: Teller): string {
         ...(record.originTaskId === undefined
           ? []
           : [`redrive of ${formatTaskId(record.originTaskId)}`]),
+        ...(record.requestId === undefined ? [] : [`request id ${reasonText(record.requestId)}`]),
         ...(record.notBefore === undefined ? [] : [`not before ${tell.at(record.notBefore)}`]),
       ].join(', ');
     case 'LeaseGranted':

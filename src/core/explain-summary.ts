@@ -4,7 +4,7 @@ import type { AttemptEnd, ExplainedAttempt, Statement } from '../protocol/explan
 import { formatLeaseId } from '../protocol/ids.ts';
 import type { Standing } from '../protocol/response.ts';
 import { listText, plural, reasonText, type Teller, workerText } from './explain-words.ts';
-import type { LogRecord, TaskDead, TaskFailed } from './records.ts';
+import type { LogRecord, TaskCompleted, TaskDead, TaskFailed } from './records.ts';
 
 const ENDS: readonly (readonly [end: AttemptEnd | undefined, text: string])[] = [
   ['expired', 'ran out'],
@@ -28,16 +28,24 @@ export function summaryOf(standing: Standing, attempts: readonly ExplainedAttemp
   return `It was given to a worker ${times}: ${parts}.${waits}`;
 }
 
+export type EndRecord = TaskCompleted | TaskFailed | TaskDead;
+
+/** The record that made the task COMPLETED, FAILED or DEAD; undefined while none did. */
+export const overBy = (records: readonly LogRecord[]): EndRecord | undefined =>
+  records.findLast(
+    (record) =>
+      record.type === 'TaskCompleted' ||
+      record.type === 'TaskDead' ||
+      (record.type === 'TaskFailed' && record.retryAt === undefined),
+  ) as EndRecord | undefined;
+
 /** Why the task is over; undefined while it is not. */
 export function endOf(
-  records: readonly LogRecord[],
+  end: EndRecord | undefined,
   attempts: readonly ExplainedAttempt[],
   maxRetries: number,
   tell: Teller,
 ): Statement | undefined {
-  const end = records.findLast(
-    ({ type }) => type === 'TaskCompleted' || type === 'TaskFailed' || type === 'TaskDead',
-  );
   switch (end?.type) {
     case 'TaskCompleted': {
       const worker = workerText(attempts.at(-1)?.workerId ?? '');
@@ -47,7 +55,7 @@ export function endOf(
       return { topic: 'end', text, records: [end.leaseId, end.seq] };
     }
     case 'TaskFailed':
-      return end.retryAt === undefined ? failed(end, attempts, maxRetries, tell) : undefined;
+      return failed(end, attempts, maxRetries, tell);
     case 'TaskDead':
       return dead(end, attempts, tell);
     default:

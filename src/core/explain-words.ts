@@ -42,6 +42,24 @@ export function listText(items: readonly string[]): string {
   return `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 }
 
+const RANGES_MAX = 8;
+
+/** `1 and 2`, `1 to 9`, `1 to 3, 5 and 7`; of many the first ones. @param numbers ascending. */
+export function rangesText(numbers: readonly number[]): string {
+  const ranges: [from: number, to: number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  const texts = ranges.flatMap(([from, to]) => {
+    if (to - from < 2) return from === to ? [`${from}`] : [`${from}`, `${to}`];
+    return [`${from} to ${to}`];
+  });
+  if (texts.length <= RANGES_MAX) return listText(texts);
+  return `${texts.slice(0, RANGES_MAX).join(', ')} and more, up to ${numbers.at(-1)}`;
+}
+
 /** Says times relative to one day, so that a story within a day shows clock times only. */
 export interface Teller {
   at(time: number): string;

@@ -16,7 +16,7 @@ import { effectStatement, overlapStatements } from './explain-effects.ts';
 import { explainNow } from './explain-now.ts';
 import { overlapsOf } from './explain-overlaps.ts';
 import { explainRecords } from './explain-records.ts';
-import { endOf, summaryOf } from './explain-summary.ts';
+import { endOf, overBy, summaryOf } from './explain-summary.ts';
 import { teller } from './explain-words.ts';
 import type { CoordinatorStarted, LogRecord } from './records.ts';
 
@@ -50,6 +50,7 @@ export function explain(story: TaskStory): Explanation {
   const attempts = attemptsOf(created, records);
   const overlaps = overlapsOf(attempts);
   const starts = startsIn(story);
+  const over = overBy(records);
   const beats = attempts.reduce((sum, one) => sum + one.extensions - one.heartbeats.length, 0);
   return {
     taskId: created.seq,
@@ -69,16 +70,23 @@ export function explain(story: TaskStory): Explanation {
       ...originOf(created.seq, created.originTaskId),
       ...inOrder([
         ...causes(attempts, starts, story),
-        ...attempts.map((attempt) => lateReportOf(attempt, attempts, tell)),
-        ...starts.map((start) => startOf(start, attempts, tell)),
+        ...attempts.map((attempt) => lateReportOf(attempt, attempts, over, tell)),
+        ...starts.map((start) => startOf(start, attempts, over, tell)),
         ...starts.map((start) => clockOf(start, tell)),
-        endOf(records, attempts, created.retryPolicy.maxRetries, tell),
+        endOf(over, attempts, created.retryPolicy.maxRetries, tell),
       ]),
       ...overlapStatements(overlaps, attempts, tell),
-      ...present([effectStatement(attempts)]),
+      ...present([effectStatement(created, attempts, standing.redrivenAs)]),
     ],
     overlaps,
-    now: explainNow({ created, attempts, standing, tell, advisory: story.advisory ?? true }),
+    now: explainNow({
+      created,
+      attempts,
+      standing,
+      tell,
+      startedAt: starts.at(-1)?.at,
+      advisory: story.advisory ?? true,
+    }),
   };
 }
 
@@ -113,7 +121,9 @@ function originOf(taskId: number, originTaskId: number | undefined): Statement[]
   if (originTaskId === undefined) return [];
   const text =
     `${formatTaskId(taskId)} is a redrive: it has the content of ` +
-    `${formatTaskId(originTaskId)}, which ended as FAILED or DEAD.`;
+    `${formatTaskId(originTaskId)}, which ended as FAILED or DEAD. What was done as ` +
+    `${formatTaskId(originTaskId)} is told by its own explain; a worker that held it when it was ` +
+    'killed may work beside this one.';
   return [{ topic: 'origin', text, records: [originTaskId, taskId] }];
 }
 

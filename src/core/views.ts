@@ -126,12 +126,18 @@ function startsAfter(starts: readonly number[], taskId: number): number[] {
   return starts.slice(Math.max(first, starts.length - STARTS_MAX));
 }
 
-/** @param queueLastAskedAt advisory: when a worker last asked for the task's queue. */
+/** Advisory, of no record: who asks for the task's queue, and where workers ask if nobody does. */
+export interface Asking {
+  readonly lastAt?: number | undefined;
+  readonly parked?: number | undefined;
+  readonly elsewhere?: readonly string[] | undefined;
+}
+
 export function standing(
   context: Context,
   request: StandingRequest,
   now: number,
-  queueLastAskedAt: number | undefined,
+  asking: Asking,
 ): Standing {
   const { state, knobs } = context;
   const { tasks } = state;
@@ -158,7 +164,9 @@ export function standing(
     executionDeadline: lease?.executionDeadline,
     ahead: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
     aheadIsMore: ahead !== undefined && ahead > AHEAD_MAX,
-    queueLastAskedAt,
+    queueLastAskedAt: asking.lastAt,
+    queueParked: asking.parked,
+    queuesAskedFor: asking.elsewhere,
     poisonAtNextGrant: waiting && isPoisoned(context, row, knobs.poisonThreshold),
     redrivenAs: state.redrivenAs.get(request.taskId),
     attemptsLeft: Math.max(0, maxRetries + 1 - charged),

@@ -77,6 +77,7 @@ function nowJson(now: ExplainedNow): Record<string, unknown> {
     eligible_at: now.eligibleAt,
     ahead: now.aheadIsMore ? { more_than: now.ahead } : now.ahead,
     queue_last_asked_at: waiting ? (now.queueLastAskedAt ?? null) : undefined,
+    queue_parked: waiting ? (now.queueParked ?? 0) : undefined,
     lease_id: now.leaseId === undefined ? undefined : formatLeaseId(now.leaseId),
     lease_expiry: now.leaseExpiry,
     execution_deadline: now.executionDeadline,

@@ -174,8 +174,8 @@ function atTheSameTime(given: Explanation): string[] {
   const lines = told(given, (topic) => topic === 'overlap');
   if (lines.length > 0 || given.attempts.length < 2) return lines;
   return bullet(
-    'No two attempts overlapped: each one before the last ended with a report, and whoever ' +
-      'reports has stopped.',
+    'No overlap shows: each attempt was reported, in time or late, before the next one began, ' +
+      'and a worker that keeps the protocol has stopped when it reports.',
   );
 }
 

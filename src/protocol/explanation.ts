@@ -115,6 +115,8 @@ export interface ExplainedNow {
   readonly advisory: boolean;
   /** Advisory, not of the log: when a worker last asked for the queue since the start. */
   readonly queueLastAskedAt?: number | undefined;
+  /** Advisory: lease requests for the queue that are parked now. */
+  readonly queueParked?: number | undefined;
   readonly leaseId?: number | undefined;
   readonly leaseExpiry?: number | undefined;
   readonly executionDeadline?: number | undefined;

@@ -65,6 +65,8 @@ export function formatStanding(standing: Standing): string {
     ahead: standing.ahead,
     ahead_is_more: standing.aheadIsMore,
     queue_last_asked_at: standing.queueLastAskedAt,
+    queue_parked: standing.queueParked,
+    queues_asked_for: standing.queuesAskedFor,
     poison_at_next_grant: standing.poisonAtNextGrant,
     redriven_as: taskIdOf(standing.redrivenAs),
     attempts_left: standing.attemptsLeft,

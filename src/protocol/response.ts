@@ -200,6 +200,10 @@ export interface Standing {
   readonly aheadIsMore: boolean;
   /** When a worker last asked for this queue since the start; advisory. */
   readonly queueLastAskedAt?: number | undefined;
+  /** Lease requests for this queue that are parked now; advisory. */
+  readonly queueParked?: number | undefined;
+  /** Of a queue that nobody asked for: queues that workers ask for, a few; advisory. */
+  readonly queuesAskedFor?: readonly string[] | undefined;
   readonly poisonAtNextGrant: boolean;
   readonly redrivenAs?: number | undefined;
   readonly attemptsLeft: number;

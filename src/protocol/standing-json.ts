@@ -31,6 +31,8 @@ export function parseStanding(text: string): Standing {
     ahead: number('ahead'),
     aheadIsMore: given['ahead_is_more'] === true,
     queueLastAskedAt: number('queue_last_asked_at'),
+    queueParked: number('queue_parked'),
+    queuesAskedFor: given['queues_asked_for'] as string[] | undefined,
     poisonAtNextGrant: given['poison_at_next_grant'] === true,
     redrivenAs: task('redriven_as'),
     attemptsLeft: number('attempts_left') as number,

@@ -100,6 +100,31 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
       .expire();
     return story.kill(34, 'poison: 3 leases in a row expired without a report').told(60);
   },
+  'started-anew-after-the-end': () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4);
+    const first = story.leaseId;
+    return story.expire().grant(15, 'w2').complete(17).start(20).late(30, first).told(60);
+  },
+  'late-report-when-killed': () => {
+    const story = new Story().grant(1, 'w1');
+    const first = story.leaseId;
+    return story.expire().kill(12, 'not wanted any more').start(15).late(20, first).told(60);
+  },
+  'late-by-nothing': () => {
+    const story = new Story({ requestId: 'order-17' }).grant(1, 'w1');
+    const first = story.leaseId;
+    return story.expire().late(11, first).grant(12, 'w2').complete(13).told(60);
+  },
+  'ran-out-again-and-again': () => {
+    const story = new Story();
+    for (let n = 0; n < 9; n += 1) story.grant(1 + 11 * n, `w${n % 2}`).expire();
+    return story.grant(100, 'w1').fail(101, 'full', 102).grant(102, 'w0').complete(103).told(110);
+  },
+  'failed-and-redriven': () =>
+    new Story({ requestId: 'order-17' })
+      .grant(1, 'w1')
+      .fail(3, 'bad address', undefined, 'permanent')
+      .told(60, { redrivenAs: 77 }),
   'clock-set-back': () =>
     new Story().grant(1, 'w1').start(5, 3_600_000).expire().grant(12, 'w2').complete(13).told(60),
   redrive: () => new Story({ originTaskId: 12 }).grant(1, 'w1').told(2),
@@ -108,7 +133,16 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
   'waits-and-nobody-asks': () => new Story({ queue: 'mial' }).told(300, { ahead: 2 }),
   'waits-behind-others': () =>
     new Story().told(60, { ahead: 1_000, aheadIsMore: true, queueLastAskedAt: NOON + 59_500 }),
-  'waits-for-capacity': () => new Story().told(60, { queueLastAskedAt: NOON + 58_000 }),
+  'waits-though-a-worker-asked': () => new Story().told(60, { queueLastAskedAt: NOON + 58_000 }),
+  'waits-for-capacity': () =>
+    new Story().told(60, { queueLastAskedAt: NOON - 2_000, queueParked: 1 }),
+  'waits-behind-others-for-capacity': () =>
+    new Story().told(60, { queueLastAskedAt: NOON + 2_000, queueParked: 3, ahead: 1 }),
+  'waits-and-was-asked-for-too-soon': () =>
+    new Story({ notBefore: NOON + 10_000 }).told(60, { queueLastAskedAt: NOON + 2_000 }),
+  'waits-under-another-name': () =>
+    new Story({ queue: 'mial' }).start(59).told(60, { queuesAskedFor: ['mail', 'resize'] }),
+  'waits-as-the-log-tells': () => ({ ...new Story().told(0), advisory: false }),
   'waits-after-many-expiries': () =>
     new Story().grant(1, 'w1').expire().told(15, { poisonAtNextGrant: true, attemptsLeft: 0 }),
   'runs-at-the-window': () => {
