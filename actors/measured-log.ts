@@ -56,6 +56,10 @@ export class MeasuredLog implements Log {
     return this.log.rewrite(segment, keep);
   }
 
+  merge(): Promise<SealedSegment | undefined> {
+    return this.log.merge();
+  }
+
   start(record: CoordinatorStarted): Promise<AppendResult> {
     return this.log.start(record);
   }

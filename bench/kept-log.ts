@@ -34,6 +34,7 @@ export class KeptLog implements Log {
   bytes = () => ({ total: 0 });
   sealed = () => [];
   rewrite = () => Promise.resolve(0);
+  merge = () => Promise.resolve(undefined);
   reopen = () => Promise.resolve();
   close = () => Promise.resolve();
 }

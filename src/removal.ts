@@ -2,8 +2,8 @@
 // the archive has it where there is one, sealed stretch by sealed stretch in ascending order, in
 // the background (R32). It never decides what is
 // forgotten, and removing the same again is harmless. A stretch is rewritten again only when the
-// forgetting has come as far beyond it again as at the last time, so that the rewrites of one
-// stretch stay few however long a task in it waits.
+// forgetting has come as far beyond its end again as at the last time, so that the rewrites of one
+// stretch stay few however long a task in it waits; and neighbours that became small become one.
 
 import { type HistoryForgotten, type LogRecord, taskOf } from './core/records.ts';
 import type { State } from './core/state.ts';
@@ -36,7 +36,7 @@ export class Removal {
   private unflushed: HistoryForgotten | undefined;
   /** How far flushed records have forgotten. */
   private through = 0;
-  /** First number of a stretch → how far the forgetting must come before it is rewritten again. */
+  /** Last number of a stretch → how far the forgetting must come before it is rewritten again. */
   private readonly dueAt = new Map<number, number>();
   /** What was removed of the history that this state has forgotten. */
   private gone: { readonly state: State; weight: number } | undefined;
@@ -93,10 +93,11 @@ export class Removal {
       await this.keepInArchive();
       for (const segment of this.log.sealed()) {
         if (this.stopping) return;
-        if (this.through >= (this.dueAt.get(segment.first) ?? segment.last)) {
+        if (this.through >= (this.dueAt.get(segment.last) ?? segment.last)) {
           await this.rewrite(segment);
         }
       }
+      await this.mergeSmall();
     } catch (error) {
       this.events.stopped?.(error as Error);
     } finally {
@@ -121,9 +122,23 @@ export class Removal {
       return isKept;
     };
     const records = await this.log.rewrite(segment, keep);
-    this.dueAt.set(segment.first, 2 * this.through - segment.first);
+    this.dueAt.set(segment.last, this.through + this.pauseAfter(segment));
     this.goneOf(this.state()).weight += weight;
     if (records > 0) this.events.removed?.(segment, records);
+  }
+
+  /** In numbers: never less than what a stretch holds that nothing was removed from yet. */
+  private pauseAfter({ last }: SealedSegment): number {
+    const newest = this.log.sealed().at(-1);
+    const fresh = newest === undefined ? 1 : newest.last - newest.first + 1;
+    return Math.max(fresh, this.through - last);
+  }
+
+  /** A stretch of several is looked at again when its last part would have been. */
+  private async mergeSmall(): Promise<void> {
+    while (!this.stopping && (await this.log.merge()) !== undefined);
+    const ends = new Set(this.log.sealed().map(({ last }) => last));
+    for (const last of this.dueAt.keys()) if (!ends.has(last)) this.dueAt.delete(last);
   }
 
   /**

@@ -48,6 +48,7 @@ describe('what forgotten history takes of the log', () => {
     for (let step = 0; step < 12; step += 1) {
       world.time += RETENTION_MS / 4;
       await world.tick();
+      while (world.loop.removal.busy) await new Promise(setImmediate);
       const { forgotten, total } = world.loop.removal.bytes();
       expect(forgotten, `step ${step}`).to.equal(forgottenShare(world)).and.to.be.at.most(total);
       shares.add(forgotten);

@@ -42,10 +42,10 @@ export async function openArchive(directory: string, log: LogReader): Promise<Lm
   }
   const lock = await lockDirectory(dataDir);
   try {
-    removeLeftovers(logDir);
     if (listSegments(logDir).length === 0) await createSegment(logDir, 1);
     const segments = new Segments(logDir);
     assertFollows(dataDir, segments, log);
+    removeLeftovers(logDir, segments.counting);
     return new LmdbArchive(segments, log, lock);
   } catch (error) {
     await lock.release();

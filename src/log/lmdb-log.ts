@@ -17,16 +17,17 @@ import {
   LogError,
   type SealedSegment,
 } from './log.ts';
+import type { Segment } from './segment-chain.ts';
 import {
   isArchive,
   listSegments,
   prepareDirectory,
   removeLeftovers,
   removeSegment,
-  segmentPath,
   syncPath,
 } from './segment-files.ts';
-import { rewriteSegment } from './segment-rewrite.ts';
+import { smallNeighbours } from './segment-neighbours.ts';
+import { type Rewritten, rewriteSegments } from './segment-rewrite.ts';
 import { Segments } from './segments.ts';
 import { orHangs } from './stalls.ts';
 
@@ -82,7 +83,7 @@ export class LmdbLog implements Log {
   /** Whether this opening made the log. */
   readonly created: boolean;
   private readonly place: Place;
-  private readonly options: LmdbLogOptions;
+  private readonly segmentBytes: number;
   private readonly stallMs: number;
   private readonly line = new AppendLine();
   private segments: Segments;
@@ -90,9 +91,9 @@ export class LmdbLog implements Log {
 
   constructor(place: Place, options: LmdbLogOptions) {
     this.place = place;
-    this.options = options;
     this.dataDir = place.dataDir;
     this.created = place.created;
+    this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
     this.stallMs = options.stallMs ?? STALL_MS;
     this.segments = new Segments(place.logDir);
     this.writer = this.writerOf(this.segments);
@@ -123,7 +124,7 @@ export class LmdbLog implements Log {
   start(record: CoordinatorStarted): Promise<AppendResult> {
     return this.line.run(async () => {
       const result = await this.writer.write(this.lastNumber + 1, [record]);
-      if (result === 'durable') removeLeftovers(this.place.logDir);
+      if (result === 'durable') removeLeftovers(this.place.logDir, this.segments.counting);
       return result;
     });
   }
@@ -142,16 +143,14 @@ export class LmdbLog implements Log {
   }
 
   async rewrite({ first }: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number> {
-    const { segments } = this;
-    const old = segments.list.find((segment) => segment.first === first);
+    const old = this.segments.list.find((segment) => segment.first === first);
     invariant(old?.seal !== undefined, `no sealed segment begins with record ${first}`);
-    const done = await rewriteSegment(segments, old, keep);
-    if (done === undefined) return 0;
-    const generation = old.generation + 1;
-    const path = segmentPath(segments.logDir, old.ordinal, generation);
-    this.segments.replace({ ...old, generation, path, dropped: done.dropped, seal: done.seal });
-    removeSegment(old);
-    return done.removed;
+    return (await this.replace([old], keep))?.removed ?? 0;
+  }
+
+  async merge(): Promise<SealedSegment | undefined> {
+    const small = smallNeighbours(this.segments.list, this.segmentBytes / 2);
+    return small === undefined ? undefined : (await this.replace(small, () => true))?.segment;
   }
 
   async reopen(): Promise<void> {
@@ -171,8 +170,19 @@ export class LmdbLog implements Log {
     await this.place.lock?.release();
   }
 
+  private async replace(
+    old: readonly Segment[],
+    keep: (record: LogRecord) => boolean,
+  ): Promise<Rewritten | undefined> {
+    const done = await rewriteSegments(this.segments, old, keep);
+    if (done === undefined) return undefined;
+    this.segments.replace(done.segment);
+    for (const segment of old) removeSegment(segment);
+    return done;
+  }
+
   private writerOf(segments: Segments): LmdbWriter {
-    return new LmdbWriter(segments, this.options.segmentBytes ?? SEGMENT_BYTES, this.stallMs);
+    return new LmdbWriter(segments, this.segmentBytes, this.stallMs);
   }
 
   private async leave(): Promise<void> {

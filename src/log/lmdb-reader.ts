@@ -25,13 +25,33 @@ export async function openLmdbReader(dataDir: string, durable?: () => number): P
   return new LmdbReader(logDir, durable);
 }
 
+/**
+ * The chain as it stands, also while a writer replaces parts of it.
+ * @param until what comes after this number need not be whole
+ * @throws LogCorrupt, LogError
+ */
+export const openSegments = (logDir: string, until?: number): Segments =>
+  unlessReplaced(logDir, () => new Segments(logDir, until));
+
+/** What fails while the names change is tried on the new ones; what fails else is broken. */
+function unlessReplaced<T>(logDir: string, act: () => T): T {
+  for (;;) {
+    const before = fs.readdirSync(logDir).join();
+    try {
+      return act();
+    } catch (error) {
+      if (fs.readdirSync(logDir).join() === before) throw error;
+    }
+  }
+}
+
 class LmdbReader implements LogReader {
   private readonly segments: Segments;
   private readonly durable: (() => number) | undefined;
 
   constructor(logDir: string, durable: (() => number) | undefined) {
     this.durable = durable;
-    this.segments = new Segments(logDir);
+    this.segments = openSegments(logDir);
     if (durable === undefined) this.segments.flush();
   }
 
@@ -65,7 +85,7 @@ class LmdbReader implements LogReader {
         return;
       } catch (error) {
         if (left === 0) throw error;
-        this.segments.load();
+        this.reload();
       }
     }
   }
@@ -89,6 +109,10 @@ class LmdbReader implements LogReader {
     if (this.segments.follow() && this.durable === undefined) this.segments.flush();
   }
 
+  private reload(): void {
+    unlessReplaced(this.segments.logDir, () => this.segments.load());
+  }
+
   /** The writer may have replaced what we were about to read. */
   private again<T>(act: () => T): T {
     for (let left = TRIES; ; left--) {
@@ -96,7 +120,7 @@ class LmdbReader implements LogReader {
         return act();
       } catch (error) {
         if (left === 0) throw error;
-        this.segments.load();
+        this.reload();
       }
     }
   }

@@ -70,6 +70,12 @@ export interface Log extends LogReader {
    * @returns how many records were removed. @throws LogCorrupt, LogError; then nothing was.
    */
   rewrite(segment: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number>;
+  /**
+   * Makes one stretch of sealed neighbours that have become small, the first such; nothing that can
+   * be read changes. As with `rewrite`, everything goes on meanwhile, and a crash is harmless.
+   * @returns the stretch, undefined when there was nothing to do. @throws LogCorrupt, LogError.
+   */
+  merge(): Promise<SealedSegment | undefined>;
   /** After 'failed': closes, opens again read-write, and reports what is there (lastNumber). */
   reopen(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 // Owns how the segments of a log hang together: each sealed one names its successor, the last is
-// not sealed, and an empty one after it was made ahead of need. Anything else is not this log.
+// not sealed, and an empty one after it was made ahead of need. What lies between one and its
+// successor has become part of it and does not count. Anything else is not this log.
 
 import { LogCorrupt } from './log.ts';
 import type { PageFile } from './page-file.ts';
@@ -53,6 +54,8 @@ function link(
 ): Segment | undefined {
   for (const [i, name] of names.entries()) {
     const before = segments.at(-1);
+    // It is part of the one before by now; a crash left it behind.
+    if (before?.seal !== undefined && name.ordinal < before.seal.successor) continue;
     const first = (before?.last ?? 0) + 1;
     const segment = load(name, first);
     if (before !== undefined && before.seal === undefined) {

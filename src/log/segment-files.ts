@@ -48,10 +48,13 @@ export function removeSegment({ path: directory }: SegmentName): void {
   fs.rmSync(directory, { recursive: true, force: true });
 }
 
-/** Removes what no longer counts: lower generations, and what a crash left half made. */
-export function removeLeftovers(logDir: string): void {
-  const counting = new Set(listSegments(logDir).map((name) => name.path));
-  const lower = allSegments(logDir).filter((name) => !counting.has(name.path));
+/**
+ * Removes what a crash left: half made segments, and whole ones that no longer count.
+ * @param counting those that do, all of them.
+ */
+export function removeLeftovers(logDir: string, counting: readonly SegmentName[]): void {
+  const paths = new Set(counting.map((name) => name.path));
+  const lower = allSegments(logDir).filter((name) => !paths.has(name.path));
   const half = fs.readdirSync(logDir).filter((name) => name.startsWith(TEMPORARY));
   for (const name of lower) removeSegment(name);
   for (const name of half) fs.rmSync(path.join(logDir, name), { recursive: true, force: true });

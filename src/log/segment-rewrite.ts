@@ -1,6 +1,7 @@
-// Owns the removal of records from a sealed segment: the same ordinal is written anew as the next
-// generation, whole under a temporary name, and given its own name when all of it is flushed. From
-// then on it counts, and the old generation is a leftover. It does not decide what may go.
+// Owns the making of one segment out of sealed neighbours, without the records that may go: the
+// first one's ordinal is written anew as its next generation, whole under a temporary name, and
+// given its own name when all of it is flushed. From then on it counts, and what it was made of is
+// a leftover. It does not decide what may go, nor which segments become one.
 
 import { setImmediate } from 'node:timers/promises';
 import type { LogRecord } from '../core/records.ts';
@@ -19,35 +20,47 @@ const TURN_RECORDS = 1_000;
 
 export interface Rewritten {
   readonly removed: number;
-  readonly dropped: Header['dropped'];
-  readonly seal: Seal;
+  readonly segment: Segment;
 }
 
-/** @returns what the new generation is, or undefined when every record is kept: nothing is made. */
-export async function rewriteSegment(
+/**
+ * @param members one, or neighbours of which the first one's new generation takes the place
+ * @returns what that is, or undefined when it would be what the only one is: nothing is made.
+ */
+export async function rewriteSegments(
   segments: Segments,
-  segment: Segment,
+  members: readonly Segment[],
   keep: (record: LogRecord) => boolean,
 ): Promise<Rewritten | undefined> {
-  const { ordinal, generation, seal } = segment;
-  if (seal === undefined) throw new LogError('LOG_IO', `segment ${ordinal} is not sealed`);
-  const dropped = new DroppedRanges(segment.dropped);
+  const [first, end] = [members[0], members.at(-1)];
+  if (first === undefined || end?.seal === undefined) {
+    throw new LogError('LOG_IO', `segment ${end?.ordinal} is not sealed`);
+  }
+  const dropped = new DroppedRanges();
+  for (const member of members) for (const [from, to] of member.dropped) dropped.add(from, to);
   const tally = new Tally();
-  const removed = await sift(segments, segment, keep, dropped, tally);
-  if (removed === 0) return undefined;
-  const header: Header = {
-    kind: 'header',
-    ordinal,
-    generation: generation + 1,
-    dropped: dropped.ranges,
-  };
-  const after: Seal = { ...seal, count: tally.count, hash: tally.hash };
-  const target = segmentPath(segments.logDir, ordinal, generation + 1);
+  let removed = 0;
+  for (const member of members) removed += await sift(segments, member, keep, dropped, tally);
+  if (removed === 0 && members.length === 1) return undefined;
+  const name = { ordinal: first.ordinal, generation: first.generation + 1 };
+  const header: Header = { kind: 'header', ...name, dropped: dropped.ranges };
+  const seal: Seal = { ...end.seal, count: tally.count, hash: tally.hash };
+  const target = segmentPath(segments.logDir, name.ordinal, name.generation);
   const made = await createWhole(target, (directory) =>
-    Environment.create(directory, entries(segments, segment, header, after, dropped)),
+    Environment.create(directory, entries(segments, members, header, seal, dropped)),
   );
   if (!made) throw new LogError('LOG_IO', `${target} exists already`);
-  return { removed, dropped: dropped.ranges, seal: after };
+  return {
+    removed,
+    segment: {
+      ...name,
+      path: target,
+      first: first.first,
+      last: end.last,
+      dropped: dropped.ranges,
+      seal,
+    },
+  };
 }
 
 /** Reads all of the segment; what goes is added to `dropped`, what stays to `tally`. */
@@ -79,14 +92,18 @@ async function sift(
 
 function* entries(
   segments: Segments,
-  segment: Segment,
+  members: readonly Segment[],
   header: Header,
   seal: Seal,
   dropped: DroppedRanges,
 ): Generator<Entry> {
   yield [HEADER_KEY, encodeMark(HEADER_KEY, header)];
-  for (const entry of segments.entries(segment, segment.first, segment.last)) {
-    if (!dropped.has(entry[0])) yield entry;
+  let end = 0;
+  for (const member of members) {
+    for (const entry of segments.entries(member, member.first, member.last)) {
+      if (!dropped.has(entry[0])) yield entry;
+    }
+    end = member.last + 1;
   }
-  yield [segment.last + 1, encodeMark(segment.last + 1, seal)];
+  yield [end, encodeMark(end, seal)];
 }

@@ -50,10 +50,11 @@ export class Segments {
     this.gatherDropped();
   }
 
-  /** A sealed segment has a new generation, of which all is known but its place in the list. */
+  /** @param segment a new generation, of one segment or of neighbours, whose numbers it covers. */
   replace(segment: Segment): void {
-    const at = this.list.findIndex(({ ordinal }) => ordinal === segment.ordinal);
-    this.list[at] = segment;
+    const isBefore = ({ last }: Segment): boolean => last < segment.first;
+    const isAfter = ({ first }: Segment): boolean => first > segment.last;
+    this.list = [...this.list.filter(isBefore), segment, ...this.list.filter(isAfter)];
     this.gatherDropped();
     this.files.keepOnly(this.list);
   }
@@ -90,9 +91,13 @@ export class Segments {
     return this.live.last;
   }
 
+  /** Those in which the log stands, and the one that is ready for what comes. */
+  get counting(): readonly Segment[] {
+    return this.successor ? [...this.list, this.successor] : this.list;
+  }
+
   get totalBytes(): number {
-    const segments = this.successor ? [...this.list, this.successor] : this.list;
-    return segments.reduce((sum, { path }) => sum + fileBytes(path), 0);
+    return this.counting.reduce((sum, { path }) => sum + fileBytes(path), 0);
   }
 
   get(seq: number): LogRecord | undefined {

@@ -23,7 +23,7 @@ const [dataDir = '', seed = '0', count = '0'] = process.argv.slice(2);
 const START = 1_700_000_000_000;
 
 const dice = new Random(Number(seed), 'recorded run');
-const log = await openLmdbLog({ dataDir, segmentBytes: 24 * 1024, lock: false });
+const log = await openLmdbLog({ dataDir, segmentBytes: 48 * 1024, lock: false });
 const acknowledged = fs.openSync(path.join(dataDir, 'acknowledged'), 'a');
 const history = fs.openSync(path.join(dataDir, 'history'), 'a');
 const remember = (records: readonly LogRecord[]): void => {
@@ -40,6 +40,13 @@ log.start = (record) => {
 log.append = (records) => {
   remember(records);
   return append(records);
+};
+const merge = log.merge.bind(log);
+let merges = 0;
+log.merge = async () => {
+  const merged = await merge();
+  if (merged !== undefined) merges += 1;
+  return merged;
 };
 const leases: Lease[] = [];
 let time = 0;
@@ -71,9 +78,17 @@ while (loop.state.lastSeq < Number(count)) {
   if (dice.chance(0.7)) await loop.commits.settled();
   await turn();
 }
+// What is over is forgotten now, and its segments become few.
+for (let left = 3; left > 0; left -= 1) {
+  time += 4_000;
+  loop.tick();
+  loop.flush();
+  await loop.commits.settled();
+  while (loop.removal.busy) await turn();
+}
 await loop.stop();
-while (loop.removal.busy) await turn();
 await log.close();
+if (merges === 0) throw new Error('no segments became one: the run proves less than it says');
 
 function act(): void {
   ticket += 1;
@@ -88,7 +103,7 @@ function act(): void {
     kill: 0.2,
   });
   if (what === 'submit') {
-    const payload = new Uint8Array(dice.pick([10, 100, 100, 5_000])).fill(ticket);
+    const payload = new Uint8Array(dice.pick([10, 100, 1_000, 8_000])).fill(ticket);
     loop.take(ticket, { op: 'submit', queue: dice.pick(['a', 'b']), payload, maxRetries: 1 });
   } else if (what === 'lease') {
     loop.take(ticket, leaseRequest({ queues: ['a', 'b'], max: dice.pick([1, 3]) }));
