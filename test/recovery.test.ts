@@ -116,6 +116,35 @@ describe('recovery: a log that takes nothing', () => {
     expect(world.broken()).to.deep.equal([]);
   });
 
+  it('does not serve after it was lost again while the overdue leases were expired', async () => {
+    const before = await World.started();
+    await before.submit();
+    await before.lease();
+    const log = new MemoryLog({ store: before.log.store });
+    const world = new World({}, log);
+    world.time = 20_000;
+    log.plan('durable', 'failed');
+    await world.loop.start();
+    await turns();
+    expect(world.modes).to.deep.equal(['rebuilding', 'serving']);
+    expect(world.types().slice(-1)).to.deep.equal(['LeaseExpired']);
+    expect(world.loop.state.starts).to.have.length(3);
+    expect(world.broken()).to.deep.equal([]);
+  });
+
+  it('tells followers of its start, and of what it holds when it takes nothing', async () => {
+    const { world, log } = await failing(0);
+    expect(world.durable).to.deep.equal([1, 2, 3]);
+    log.plan('lost answer', 'failed');
+    world.take(SUBMIT);
+    await world.settle();
+    await turns();
+    expect(world.modes.at(-1)).to.equal('read-only');
+    expect(world.durable).to.deep.equal([1, 2, 3, 4]);
+    await pass(world, 200);
+    expect(world.durable).to.deep.equal([1, 2, 3, 4, 5]);
+  });
+
   it('lets reads wait while it is read, but for those whose asker is gone', async () => {
     const { world, log } = await failing(0);
     await pass(world, 10);

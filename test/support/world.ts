@@ -43,6 +43,8 @@ export class World {
   wallOffset = 0;
   readonly answers = new Map<number, Response>();
   readonly modes: Mode[] = [];
+  /** What was told to be on the device: the newest record, each time. */
+  readonly durable: number[] = [];
   fatal: Error | undefined;
   onStopped = (error: Error): void => {
     throw error;
@@ -165,7 +167,7 @@ export class World {
           if (this.answers.has(ticket)) throw new Error(`ticket ${ticket} was answered twice`);
           this.answers.set(ticket, response);
         },
-        durable: () => {},
+        durable: (seq) => this.durable.push(seq),
         mode: (mode) => this.modes.push(mode),
         removed: (_segment, records) => {
           this.removed += records;
