@@ -34,7 +34,7 @@ async function explain(taskId: string, options: Options, io: Io): Promise<void> 
   if (answer.status !== 200) successOf(answer, options);
   if (options.svg === undefined) return say(io.stdout, answer.text);
   try {
-    writeFileSync(options.svg, answer.text);
+    writeFileSync(options.svg, `${answer.text}\n`);
   } catch (error) {
     throw usage(`--svg: ${(error as Error).message}`);
   }

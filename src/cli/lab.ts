@@ -15,16 +15,17 @@ interface Options {
   readonly port: string;
 }
 
-const INTRODUCTION = (url: string, port: number): string => `
+/** @param name how the command is called here: in a clone only npx finds it. */
+const introduction = (url: string, port: number, name: string): string => `
 A coordinator is at ${url}. Leases last 5 s, there is no backoff. Its log is below.
 In another terminal:
 
   export LEASEHOLD_URL=${url}
-  echo hello | leasehold submit
-  leasehold lease --worker w1             # prints the lease, L3 for example
-  leasehold heartbeat L3                  # or wait, and lease as w2
-  leasehold complete L3
-  leasehold explain T2
+  echo hello | ${name} submit
+  ${name} lease --worker w1             # prints the lease, L3 for example
+  ${name} heartbeat L3                  # or wait, and lease as w2
+  ${name} complete L3
+  ${name} explain T2
 
 or with curl:
 
@@ -49,7 +50,8 @@ async function lab(port: number, io: Io): Promise<void> {
     await server.ready().catch((error: Error) => {
       throw new CliError(EXIT.failed, `leasehold: ${error.message}`);
     });
-    say(io.stdout, INTRODUCTION(server.url, port));
+    const name = io.env['npm_command'] === undefined ? 'leasehold' : 'npx leasehold';
+    say(io.stdout, introduction(server.url, port, name));
     await print(server, io);
     await server.ended;
   } finally {

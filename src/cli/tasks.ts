@@ -6,7 +6,7 @@ import { TASK_STATES } from '../protocol/request.ts';
 import { type Io, say, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, withServer } from './http.ts';
 import { type Filter, pagesOf } from './task-pages.ts';
-import { dateText, safeText } from './words.ts';
+import { dateText, safeText, shortText } from './words.ts';
 
 interface Options extends ServerOptions, Filter {
   readonly limit: string;
@@ -48,7 +48,7 @@ async function table(rows: readonly Readonly<Record<string, unknown>>[]): Promis
       String(row['attempt']),
       dateText(row['created_at']),
       lease === undefined ? '' : `${lease['lease_id']} ${safeText(lease['worker_id'])}`,
-      safeText(row['last_failure_reason'] ?? '').slice(0, 40),
+      shortText(row['last_failure_reason'] ?? '', 40),
     ]);
   }
   return out.toString();

@@ -21,6 +21,14 @@ export const durationText = (ms: unknown): string =>
 /** What is not printable must not steer the terminal that it is shown on. */
 export const safeText = (value: unknown): string => String(value).replace(CONTROL, '\u00b7');
 
+/** On one line, and not longer than that; what is left out is shown to be. */
+export function shortText(value: unknown, max: number): string {
+  const characters = [...safeText(value).trim().replace(/\s+/g, ' ')];
+  return characters.length > max
+    ? `${characters.slice(0, max - 1).join('')}…`
+    : characters.join('');
+}
+
 /** Control characters but tab and line feed. */
 const CONTROL = /(?![\t\n])\p{Cc}/gu;
 

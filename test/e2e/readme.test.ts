@@ -127,15 +127,14 @@ describe('the README', () => {
     await stage.submit({ queue: 'mail', payload: 'to whom it may concern' });
     const [line = ''] = block('Write a worker', 'sh').split('\n');
     const command = /--exec '(.*)'$/.exec(line)?.[1];
-    expect(command).to.equal('sendmail -t');
+    expect(command).to.equal('tr a-z A-Z');
     const args = line
       .replace(/ --exec .*/, '')
       .split(' ')
       .slice(2);
-    // In the place of sendmail: what is written to its standard input comes back.
-    const ran = await stage.run([...args, '--exec', 'cat', '--once']);
+    const ran = await stage.run([...args, '--exec', String(command), '--once']);
     expect(ran.code, ran.err).to.equal(0);
     const { body } = await stage.call('GET', '/v1/tasks/T2');
-    expect(body).to.include({ state: 'COMPLETED', result: 'to whom it may concern' });
+    expect(body).to.include({ state: 'COMPLETED', result: 'TO WHOM IT MAY CONCERN' });
   });
 });

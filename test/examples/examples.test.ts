@@ -83,11 +83,12 @@ describe('examples', () => {
 
   it('a worker in the shell', async function () {
     if (spawnSync('bash', ['--version']).status !== 0) return this.skip();
-    const { taskId } = await client.submit({ queue: 'shell', payload: 'quiet' });
+    const payload = 'quiet, "please"\n';
+    const { taskId } = await client.submit({ queue: 'shell', payload });
     const args = [source('worker.sh'), '127.0.0.1', `${server.socketPort}`, 'shell'];
     const { out, err } = await run('bash', args);
     expect(out, err).to.equal(`${taskId} COMMITTED\n`);
-    expect(String((await client.task(taskId)).result)).to.equal('QUIET');
+    expect(String((await client.task(taskId)).result)).to.equal('QUIET, "PLEASE"\n');
   });
 
   it('the workers in README.md', async () => {

@@ -1,6 +1,7 @@
 """A worker in plain Python, without any library: JSON lines over the socket.
 
 usage: python3 worker.py HOST PORT QUEUE
+A payload of {"add": [1, 2, 39], "seconds": 2} takes two seconds and results in 42.
 """
 
 import json
@@ -8,6 +9,8 @@ import socket
 import sys
 import threading
 
+if len(sys.argv) != 4:
+    sys.exit(__doc__)
 host, port, queue = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 
 

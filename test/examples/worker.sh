@@ -11,9 +11,14 @@ call() { # METHOD PARAMS
 }
 field() { sed -E "s/.*\"$1\":\"([^\"]*)\".*/\1/" <<<"$answer"; }
 
-call lease "{\"worker_id\":\"shell\",\"queues\":[\"$3\"],\"wait_ms\":5000}"
+call lease "{\"worker_id\":\"shell\",\"queues\":[\"$3\"],\"wait_ms\":5000,\"encoding\":\"base64\"}"
+if [[ $answer == *'"leases":[]'* ]]; then
+  echo 'nothing to do'
+  exit 5
+fi
 task=$(field task_id)
 lease=$(field lease_id)
-result=$(field payload | tr '[:lower:]' '[:upper:]')
-call complete "{\"task_id\":\"$task\",\"lease_id\":\"$lease\",\"result\":\"$result\"}"
+# Base64 holds any bytes, also those that JSON would have to escape.
+result=$(field payload_base64 | base64 -d | tr '[:lower:]' '[:upper:]' | base64 -w 0)
+call complete "{\"task_id\":\"$task\",\"lease_id\":\"$lease\",\"result_base64\":\"$result\"}"
 echo "$task $(field outcome)"
