@@ -7,16 +7,19 @@ import { LogCorrupt, type LogReader } from '../log/log.ts';
 import type { Standing } from '../protocol/response.ts';
 import { taskRecordsBackward } from './task-records.ts';
 
-const RECORDS_MAX = 20_000;
+/** Of each kind, so that a lease renewed for days leaves room for what happened before it. */
+const RENEWALS_MAX = 20_000;
+const OTHERS_MAX = 20_000;
 
 /** @throws LogCorrupt when the log does not hold what the standing says. */
 export function readStory(log: Pick<LogReader, 'get'>, standing: Standing): TaskStory {
   const get = (seq: number): LogRecord | undefined => log.get(seq);
   const found: LogRecord[] = [];
+  let renewals = 0;
   let leftOut = 0;
-  const room = (): boolean => found.length < RECORDS_MAX;
-  for (const record of taskRecordsBackward(get, standing, room)) {
-    if (!room()) {
+  for (const record of taskRecordsBackward(get, standing, () => renewals < RENEWALS_MAX)) {
+    if (record.type === 'LeaseExtended') renewals += 1;
+    else if (found.length - renewals === OTHERS_MAX) {
       leftOut += 1;
       break;
     }
