@@ -18,7 +18,7 @@ const SECONDS = isSoak ? Math.round(Number(process.env['MINUTES'] ?? 30) * 60) :
 const CONTROL_SECONDS = 16;
 const ENDING_MS = 60_000;
 const SMALL = { rate: 100, payloadBytes: 2_000, retentionMs: 2_000, leaseMs: 1_000 };
-const LARGE = { rate: 100, payloadBytes: 500, retentionMs: 60_000, leaseMs: 5_000 };
+const LARGE = { rate: 50, payloadBytes: 500, retentionMs: 60_000, leaseMs: 5_000 };
 
 /** Nothing leaves the device, and each record leaves something in memory. */
 const LEAKS: readonly Patch[] = [
