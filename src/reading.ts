@@ -3,6 +3,7 @@
 
 import type { Coordinator } from './coordinator.ts';
 import { queuesBody, statsBody, workersBody } from './core/overview.ts';
+import { queueFigures } from './core/queue-figures.ts';
 import { listTasks, showTask, standing } from './core/views.ts';
 import type { Ticket } from './group-commit.ts';
 import type { Request, TaskRequest } from './protocol/request.ts';
@@ -93,6 +94,6 @@ export class Reading {
     const parked = { parked_requests: granting.parked.size };
     const { histograms, ...around } = this.surroundings();
     if (op === 'stats') return { ...stats, ...parked, ...around };
-    return { ...stats, ...parked, ...around, histograms, ...queuesBody(state, now, askedAt) };
+    return { ...stats, ...parked, ...around, histograms, queues: queueFigures(state, now) };
   }
 }

@@ -28,9 +28,11 @@ export interface CoordinatorFigures {
     readonly commit_records?: HistogramData;
     readonly eligible_to_lease_seconds?: HistogramData;
   };
+  /** A bounded number: the fullest, and the others as one. */
   readonly queues: readonly QueueFigures[];
 }
 
+/** One queue, or the sum of those that are not shown. */
 export interface QueueFigures {
   readonly queue: string;
   readonly waiting: number;
@@ -39,11 +41,9 @@ export interface QueueFigures {
   readonly failed: number;
   readonly dead: number;
   readonly eligible: number;
+  /** From eligibility; 0 when nothing waits. */
   readonly oldest_waiting_ms: number;
 }
-
-/** Beyond this the rest of the queues is summed as `other`. */
-export const QUEUES_SHOWN = 1_000;
 
 /**
  * @param coordinator undefined: it does not answer; what threads know by themselves is shown
@@ -69,7 +69,7 @@ export function metricsText(
 }
 
 function addQueues(out: Exposition, queues: readonly QueueFigures[]): void {
-  for (const figures of summed(queues)) {
+  for (const figures of queues) {
     const { queue } = figures;
     for (const state of TASK_STATES) {
       const count = figures[state.toLowerCase() as Lowercase<typeof state>];
@@ -78,27 +78,6 @@ function addQueues(out: Exposition, queues: readonly QueueFigures[]): void {
     out.set('leasehold_tasks_eligible', figures.eligible, { queue });
     out.set('leasehold_oldest_waiting_seconds', figures.oldest_waiting_ms / 1_000, { queue });
   }
-}
-
-/** The fullest queues by name; the others as one, so that names cannot fill a metrics store. */
-function summed(queues: readonly QueueFigures[]): readonly QueueFigures[] {
-  if (queues.length <= QUEUES_SHOWN) return queues;
-  const open = (one: QueueFigures): number => one.waiting + one.leased;
-  // A queue that is really called so must not appear twice.
-  const named = queues.filter(({ queue }) => queue !== 'other');
-  const ranked = named.toSorted((a, b) => open(b) - open(a));
-  const rest = [...ranked.slice(QUEUES_SHOWN), ...queues.filter(({ queue }) => queue === 'other')];
-  const other = rest.reduce((a, b) => ({
-    queue: 'other',
-    waiting: a.waiting + b.waiting,
-    leased: a.leased + b.leased,
-    completed: a.completed + b.completed,
-    failed: a.failed + b.failed,
-    dead: a.dead + b.dead,
-    eligible: a.eligible + b.eligible,
-    oldest_waiting_ms: Math.max(a.oldest_waiting_ms, b.oldest_waiting_ms),
-  }));
-  return [...ranked.slice(0, QUEUES_SHOWN), { ...other, queue: 'other' }];
 }
 
 function addCounters(out: Exposition, given: CoordinatorFigures): void {

@@ -1,5 +1,5 @@
 // Holds the metrics to Prometheus' form and to what the figures say: cumulative histograms, merged
-// threads, and a bounded number of queues.
+// threads.
 
 import { expect } from 'chai';
 import { Histogram } from '../../src/histogram.ts';
@@ -8,7 +8,6 @@ import { outcomeOf, RequestTimes } from '../../src/metrics/figures.ts';
 import {
   type CoordinatorFigures,
   metricsText,
-  QUEUES_SHOWN,
   type QueueFigures,
 } from '../../src/metrics/metrics-text.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
@@ -93,21 +92,6 @@ describe('metrics', () => {
     expect(valueOf(samples, 'leasehold_request_duration_seconds_count', labels)).equal(2);
     expect(valueOf(samples, 'leasehold_request_duration_seconds_sum', labels)).equal(0.006);
     expect(valueOf(samples, 'leasehold_tasks')).equal(0);
-  });
-
-  it('sum what is beyond a thousand queues as other, also a queue of that name', () => {
-    const queues = [queue('other', 5_000)];
-    for (let i = 0; i < QUEUES_SHOWN + 10; i += 1) queues.push(queue(`q${i}`, i));
-    const samples = samplesOf(metricsText(coordinator(queues), []));
-    const waiting = samples.filter(
-      ({ name, labels }) => name === 'leasehold_tasks' && labels['state'] === 'WAITING',
-    );
-    expect(waiting).length(QUEUES_SHOWN + 1);
-    const all = queues.reduce((sum, one) => sum + one.waiting, 0);
-    expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING' })).equal(all);
-    expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING', queue: 'q1009' })).equal(1_009);
-    // 0 … 9 are the emptiest ten, and the real `other` is with them.
-    expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING', queue: 'other' })).equal(5_045);
   });
 
   it('name outcomes as the interface does', () => {
