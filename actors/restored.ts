@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const SKIP = 1_000_000;
 const noteIn = (dataDir: string): string => join(dataDir, 'restored');
 
-/** Written by `backup`, last of all. */
+/** Written by `backup`, first of all: whatever is copied by then is a copy. */
 export function noteRestored(dataDir: string): void {
   const text = `{"skip":${SKIP}}\n`;
   writeFileSync(noteIn(dataDir), text, { mode: 0o600, flush: true });

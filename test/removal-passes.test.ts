@@ -70,7 +70,7 @@ describe('removal: its passes', () => {
     }
   });
 
-  it('rewrite a stretch again when the forgetting has come as far beyond its end again', async () => {
+  it('rewrite a stretch again when forgetting came as far beyond its end again', async () => {
     const { removal, settle } = setUp();
     removal.begin(12, 0);
     expect(await settle()).to.deep.equal([1]);

@@ -1,9 +1,12 @@
-// Owns `backup`: a consistent copy of a data directory, also of one that a server runs on, and the
-// way out when a record is damaged: the sound part before it. Restoring is starting on the copy.
+// Owns `backup`: a consistent copy of a data directory, also of one that a server runs on, or what
+// an earlier copy lacks of it; and the way out when a record is damaged: the sound part before it.
+// Restoring is starting on the copy.
 
 import type { Command } from 'commander';
-import { noteRestored } from '../../actors/restored.ts';
-import { copyLog } from '../log/copy-log.ts';
+import { existsSync, readdirSync } from 'node:fs';
+import { noteRestored, skipOf } from '../../actors/restored.ts';
+import { type Copied, copyLog } from '../log/copy-log.ts';
+import { LogError } from '../log/log.ts';
 import { type Io, say, wholeNumber } from './command.ts';
 import { dataDirOf, type OfflineOptions, withDataDir, wordsFor } from './offline.ts';
 import { type Bar, openBar } from './record-bar.ts';
@@ -14,7 +17,7 @@ interface Options extends OfflineOptions {
 
 export function define(command: Command, io: Io): void {
   withDataDir(command)
-    .argument('<dir>', 'a new or empty directory for the copy')
+    .argument('<dir>', 'a new or empty directory, or an earlier backup to bring up to date')
     .option('--until <seq>', 'copy up to this record only, and say what is left behind')
     .action((target: string, options: Options) => backup(target, options, io));
 }
@@ -26,11 +29,15 @@ async function backup(target: string, options: Options, io: Io): Promise<void> {
     until === undefined ? undefined : wholeNumber('--until', until, 1, Number.MAX_SAFE_INTEGER);
   let bar: Promise<Bar> | undefined;
   try {
-    const copied = await copyLog(dataDir, target, last, (records, of) => {
-      bar ??= openBar(io, of);
-      void bar.then((opened) => opened.update(records));
+    assertCopy(target);
+    const copied = await copyLog(dataDir, target, {
+      until: last,
+      begin: () => noteRestored(target),
+      onProgress: (records, of) => {
+        bar ??= openBar(io, of);
+        void bar.then((opened) => opened.update(records));
+      },
     });
-    noteRestored(target);
     say(io.stdout, options.json === true ? jsonOf(copied) : text(copied, dataDir, target));
   } catch (error) {
     throw wordsFor(error, dataDir);
@@ -39,19 +46,34 @@ async function backup(target: string, options: Options, io: Io): Promise<void> {
   }
 }
 
-type Copied = Awaited<ReturnType<typeof copyLog>>;
+/** A copy that something was started on is a log of its own; what it holds must not be lost. */
+function assertCopy(target: string): void {
+  if (!existsSync(target) || readdirSync(target).length === 0 || skipOf(target) > 0) return;
+  throw new LogError(
+    'LOG_DIRECTORY',
+    `${target} is not empty; choose a new directory, or a backup that nothing was started on`,
+  );
+}
 
-const jsonOf = ({ records, last, leftBehind }: Copied): string =>
-  JSON.stringify({ records, last_sequence: last, left_behind: leftBehind });
+const jsonOf = (copied: Copied): string =>
+  JSON.stringify({
+    records: copied.records,
+    last_sequence: copied.last,
+    left_behind: copied.leftBehind,
+    segments_copied: copied.segmentsCopied,
+    segments_skipped: copied.segmentsSkipped,
+  });
 
-function text({ records, last, leftBehind }: Copied, from: string, to: string): string {
+function text(copied: Copied, from: string, to: string): string {
+  const { records, last, leftBehind, segmentsCopied, segmentsSkipped } = copied;
   const rest =
     leftBehind === 0
       ? ''
       : `\nLeft behind: the records after ${last}, up to ${last + leftBehind}. ` +
         `\`leasehold log --data-dir ${from} --from ${last + 1}\` shows them as far as they go.`;
   return (
-    `Copied ${records} records, the last is ${last}, to ${to}.${rest}\n` +
+    `${to} holds ${records} records, the last is ${last}: ${segmentsCopied} segments were ` +
+    `copied, ${segmentsSkipped} were there already.${rest}\n` +
     `To restore: leasehold serve --data-dir ${to}. Its first record leaves a gap in the numbers, ` +
     'so that no lease id and no fencing token is issued twice.'
   );

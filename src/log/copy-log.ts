@@ -1,84 +1,170 @@
-// Owns the copying of a log, whole or its sound beginning, to a new directory while it may be
-// written to. The copy holds the same bytes under the same numbers; nothing of the source changes.
+// Owns the copying of a log, whole or its sound beginning, to another directory while it may be
+// written to: all of it, or what an earlier copy there lacks. The copy holds the same bytes under
+// the same numbers; nothing of the source changes, and the copy can be read after any crash.
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { copyPlan, type Part } from './copy-plan.ts';
 import { Environment } from './lmdb-env.ts';
-import { LogError } from './log.ts';
-import type { Segment } from './segment-chain.ts';
-import { createWhole, prepareDirectory, segmentPath } from './segment-files.ts';
+import { openSegments } from './lmdb-reader.ts';
+import { createSegment } from './lmdb-writer.ts';
+import { LogCorrupt, LogError } from './log.ts';
+import { isContinued } from './same-log.ts';
+import {
+  createWhole,
+  listSegments,
+  prepareDirectory,
+  removeLeftovers,
+  removeSegment,
+  segmentPath,
+} from './segment-files.ts';
 import { encodeMark, HEADER_KEY } from './segment-marks.ts';
 import type { Entry } from './segment-scan.ts';
 import { Segments } from './segments.ts';
 
 export interface Copied {
+  /** All that the copy holds. */
   readonly records: number;
   /** Number of the last record that was copied. */
   readonly last: number;
   /** Records of the source after it, where the source's end could be read. */
   readonly leftBehind: number;
+  readonly segmentsCopied: number;
+  /** They were there already and had not changed. */
+  readonly segmentsSkipped: number;
+}
+
+export interface CopyOptions {
+  /** The last record to copy; undefined: the newest. */
+  readonly until?: number | undefined;
+  readonly onProgress?: (records: number, of: number) => void;
+  /** The directory is there and nothing was copied yet. */
+  readonly begin?: () => void;
 }
 
 /**
  * Every record is read and its checksum verified before it is copied.
- * @param until the last record to copy; undefined: the newest
- * @throws LogCorrupt naming the first bad record; LogError when the target is not empty
+ * @param targetDir new, empty, or with an earlier copy that nobody has written to since
+ * @throws LogCorrupt naming the first bad record; LogError when the target is something else
  */
 export async function copyLog(
   sourceDir: string,
   targetDir: string,
-  until?: number,
-  onProgress: (records: number, of: number) => void = () => {},
+  options: CopyOptions = {},
 ): Promise<Copied> {
-  const source = new Segments(path.join(sourceDir, 'log'), until);
-  try {
-    const newest = source.lastNumber;
-    const wanted = Math.min(until ?? newest, newest);
-    let records = 0;
-    let last = 0;
-    for (const { seq } of source.read(1, wanted)) {
-      records += 1;
-      last = seq;
-      if (records % 8_192 === 0) onProgress(records, wanted);
+  const logDir = path.join(sourceDir, 'log');
+  for (;;) {
+    const before = fs.readdirSync(logDir).join();
+    const source = openSegments(logDir, options.until);
+    try {
+      return await copyOnce(source, targetDir, options);
+    } catch (error) {
+      // A segment that was rewritten meanwhile is gone; what was copied by now need not be again.
+      if (fs.readdirSync(logDir).join() === before) throw error;
+    } finally {
+      source.close();
     }
-    const { logDir } = await emptyTarget(targetDir);
-    for (const segment of source.list) {
-      if (segment.first <= last || segment === source.list[0]) {
-        await copySegment(source, segment, last, logDir);
+  }
+}
+
+async function copyOnce(
+  source: Segments,
+  targetDir: string,
+  { until, onProgress, begin }: CopyOptions,
+): Promise<Copied> {
+  const newest = source.lastNumber;
+  const last = Math.min(until ?? newest, newest);
+  const copied = earlierCopy(targetDir);
+  try {
+    if (copied !== undefined) assertContinued(targetDir, copied, source, last);
+    const plan = copyPlan(source, copied, last);
+    let records = plan.recordsKept;
+    for (const { segment, end } of plan.parts) {
+      for (const _ of source.read(segment.first, end)) {
+        records += 1;
+        if (records % 8_192 === 0) onProgress?.(records, last);
       }
     }
-    return { records, last, leftBehind: newest - wanted };
+    const { logDir } = await prepareDirectory(targetDir);
+    begin?.();
+    if (copied !== undefined) removeOldEnd(copied, plan.parts);
+    for (const part of plan.parts) await copyPart(source, part, logDir);
+    const target = new Segments(logDir);
+    removeLeftovers(logDir, target.counting);
+    target.close();
+    return {
+      records,
+      last,
+      leftBehind: newest - last,
+      segmentsCopied: plan.parts.length,
+      segmentsSkipped: plan.segmentsKept,
+    };
   } finally {
-    source.close();
+    copied?.close();
   }
 }
 
-async function emptyTarget(targetDir: string): Promise<{ logDir: string }> {
-  if (fs.existsSync(targetDir) && fs.readdirSync(targetDir).length > 0) {
-    throw new LogError('LOG_DIRECTORY', `${targetDir} is not empty; choose a new directory`);
+function earlierCopy(targetDir: string): Segments | undefined {
+  const logDir = path.join(targetDir, 'log');
+  if (!fs.existsSync(logDir) || listSegments(logDir).length === 0) return undefined;
+  try {
+    return new Segments(logDir);
+  } catch (error) {
+    if (!(error instanceof LogCorrupt)) throw error;
+    throw refused(targetDir, `is damaged (${error.message})`);
   }
-  return prepareDirectory(targetDir);
 }
 
-/** The copy's last segment has no seal: the log will go on in it. */
-async function copySegment(
+function assertContinued(targetDir: string, copied: Segments, source: Segments, last: number) {
+  const { lastNumber } = copied;
+  if (lastNumber === 0 || (lastNumber <= last && isContinued(copied, source))) return;
+  const why =
+    lastNumber > last
+      ? `goes to record ${lastNumber}, beyond ${last}`
+      : 'is that of another log, or was written to';
+  throw refused(targetDir, why);
+}
+
+const refused = (targetDir: string, why: string): LogError =>
+  new LogError('LOG_DIRECTORY', `the copy in ${targetDir} ${why}; choose a new directory`);
+
+/** A sealed one gets its successor first, empty: so the copy ends well between any two steps. */
+async function copyPart(
   source: Segments,
-  segment: Segment,
-  last: number,
+  { segment, end, isSealed }: Part,
   logDir: string,
 ): Promise<void> {
-  const { ordinal, generation, seal } = segment;
-  const sealed = seal !== undefined && segment.last < last;
-  const end = sealed ? segment.last + 1 : Math.min(segment.last, last);
+  const { ordinal, seal } = segment;
+  if (isSealed && seal !== undefined) await standIn(logDir, seal.successor);
+  const generation = freeGeneration(logDir, segment);
   const dropped = segment.dropped
-    .map(([from, to]) => [from, Math.min(to, sealed ? segment.last : last)] as const)
+    .map(([from, to]) => [from, Math.min(to, end)] as const)
     .filter(([from, to]) => from <= to);
   const header = encodeMark(HEADER_KEY, { kind: 'header', ordinal, generation, dropped });
-  const rows = source.entries(segment, HEADER_KEY + 1, end);
-  const target = segmentPath(logDir, ordinal, generation);
-  await createWhole(target, (directory) =>
+  const rows = source.entries(segment, HEADER_KEY + 1, isSealed ? segment.last + 1 : end);
+  await createWhole(segmentPath(logDir, ordinal, generation), (directory) =>
     Environment.create(directory, withHeader([HEADER_KEY, header], rows)),
   );
+}
+
+async function standIn(logDir: string, ordinal: number): Promise<void> {
+  if (listSegments(logDir).some((one) => one.ordinal === ordinal)) return;
+  await createSegment(logDir, ordinal);
+}
+
+/** An end that the source does not have any more; it would be in the way of another. */
+function removeOldEnd({ successor }: Segments, parts: readonly Part[]): void {
+  const isNamed = parts.some(({ segment }) => segment.seal?.successor === successor?.ordinal);
+  if (successor !== undefined && parts.length > 0 && !isNamed) removeSegment(successor);
+}
+
+/** The source's own where it is free, else the next: a name, once given, is never given again. */
+function freeGeneration(
+  logDir: string,
+  { ordinal, generation }: { readonly ordinal: number; readonly generation: number },
+): number {
+  const taken = listSegments(logDir).find((one) => one.ordinal === ordinal);
+  return taken === undefined ? generation : Math.max(generation, taken.generation + 1);
 }
 
 function* withHeader(header: Entry, rows: Iterable<Entry>): Generator<Entry> {

@@ -26,6 +26,7 @@ import {
 } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment-marks.ts';
 import type { Entry } from './segment-scan.ts';
+import { isContinued } from './same-log.ts';
 import { Segments } from './segments.ts';
 
 /**
@@ -115,22 +116,10 @@ function assertFollows(directory: string, archived: Segments, log: LogReader): v
     const what = `it ends at record ${last}, and the log lacks records up to ${lost}: they were`;
     throw refused(directory, `${what} removed without it, or skipped by a restored log`);
   }
-  const [common, record] = newestOf(log, last);
-  const kept = archived.get(common);
-  if (record === undefined || kept === undefined || !isSame(record, kept)) {
+  if (!isContinued(archived, log)) {
     throw refused(directory, 'it holds the history of another log');
   }
 }
-
-/** @returns the newest record up to a number that the log still has. */
-function newestOf(log: LogReader, last: number): [seq: number, record: LogRecord | undefined] {
-  const range = log.dropped.ranges.findLast(([from, to]) => from <= last && last <= to);
-  const seq = range === undefined ? last : range[0] - 1;
-  return [seq, log.get(seq)];
-}
-
-const isSame = (a: LogRecord, b: LogRecord): boolean =>
-  Buffer.compare(encodeRecord(a), encodeRecord(b)) === 0;
 
 function within(ranges: Segment['dropped'], from: number, to: number): Segment['dropped'] {
   const clipped = new DroppedRanges();

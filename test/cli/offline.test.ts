@@ -128,6 +128,15 @@ describe('commands on a data directory', function () {
     expect(json(ended)).include({ last_sequence: 4, left_behind: records.length - 4 });
     const begun = json(await run('verify', '--data-dir', part, '--json'));
     expect(begun).include({ last_sequence: 4, digest: digests.get(4) });
+    const more = await run('backup', '--data-dir', dataDir, part, '--json');
+    expect(json(more)).include({ records: records.length, left_behind: 0, segments_copied: 1 });
+    const again = await run('backup', '--data-dir', dataDir, part);
+    expect(again.out).include('0 segments were copied, 1 were there already');
+    expect(json(await run('verify', '--data-dir', part, '--json'))).include({
+      digest: digests.get(records.length),
+    });
+    // A start takes the note away: the copy goes its own way from then on.
+    fs.rmSync(path.join(part, 'restored'));
     expect((await run('backup', '--data-dir', dataDir, part)).err).include('not empty');
   });
 

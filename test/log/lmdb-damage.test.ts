@@ -89,7 +89,7 @@ describe('a damaged log', () => {
     expect(opened.message).to.match(/record \d+: cannot read .*data\.mdb: it is cut off/);
     const { seq } = opened as LogCorrupt;
     const target = path.join(directory, 'saved');
-    expect((await copyLog(dataDir, target, seq - 1)).last).to.equal(seq - 1);
+    expect((await copyLog(dataDir, target, { until: seq - 1 })).last).to.equal(seq - 1);
     const saved = await read(target, open);
     expect(saved).to.deep.equal({ last: seq - 1, records: expected.slice(0, seq - 1) });
   });
