@@ -62,6 +62,19 @@ describe('requests that are taken', () => {
     const report = { task_id: 'T1', lease_id: 'L2', result: over };
     expect(parseSubmit({ payload: over }, limits)).to.include({ reason: 'too_large' });
     expect(parseRequest('complete', report, limits)).to.include({ reason: 'too_large' });
+    // What counts are the bytes, in whichever form they come.
+    const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
+    const { result: _, ...ids } = report;
+    for (const [bytes, kind] of [[1_001, 'refusal'] as const, [1_000, undefined] as const]) {
+      const asked = [
+        parseSubmit({ payload_base64: base64(bytes) }, limits),
+        parseRequest('complete', { ...ids, result_base64: base64(bytes) }, limits),
+      ];
+      expect(asked.map((one) => ('kind' in one ? one.kind : undefined))).to.deep.equal([
+        kind,
+        kind,
+      ]);
+    }
     const raw = parseRawSubmit('q', {}, Buffer.alloc(1_001), limits);
     expect(raw).to.include({ reason: 'too_large' });
   });
