@@ -81,6 +81,16 @@ describe('heartbeat mapper', () => {
     expect(play(lease, tick(2_000)).last).to.include({ kind: 'lost' });
   });
 
+  it('reports its deadline a tenth of the window before it, from 50 ms to a second', () => {
+    const margin = (windowEndsAtMs: number, nowMs = 0): number =>
+      windowEndsAtMs - holdLease({ ...start, nowMs, windowEndsAtMs, mode: 'thread' }).deadlineAtMs;
+    expect([100, 500, 2_000, 10_000, 60_000].map((ms) => margin(ms))).to.deep.equal([
+      50, 50, 200, 1_000, 1_000,
+    ]);
+    // What counts is what is left when the lease came.
+    expect(margin(60_000, 58_000)).to.equal(200);
+  });
+
   it('in handler mode sends only when asked', () => {
     expect(wakeAtMs(held('handler'))).to.equal(300);
     expect(play(held('handler'), tick(250)).last).to.equal(undefined);

@@ -88,6 +88,22 @@ describe('mailbox', () => {
     expect(tickets).to.deep.equal([1, 2]);
   });
 
+  it('loses nothing of many batches that stood in line, wherever a drain stops', async () => {
+    const BATCHES = 3_000;
+    const { producer, other } = connected({ maxRequests: BATCHES * 2, maxBytes: 1_000_000 });
+    const consumer = closing(new Consumer(() => {}));
+    consumer.add(other);
+    for (let ticket = 0; ticket < BATCHES; ticket++) {
+      producer.offer(ticket, 'request', bytesOf('a'), ticket);
+      await turns(1);
+    }
+    await turns();
+    const tickets: number[] = [];
+    const sink = { take: (_: unknown, ticket: number) => tickets.push(ticket), gone: () => {} };
+    while (consumer.drain(700, MANY, sink));
+    expect(tickets).to.deep.equal([...Array(BATCHES).keys()]);
+  });
+
   it('wakes the consumer once until it drains', async () => {
     const { producer, other } = connected();
     let wakes = 0;
@@ -149,6 +165,8 @@ describe('mailbox', () => {
     closing(consumer).add(other);
     await until(() => taken.length === 4, 'all is taken');
     await turns();
+    // Only requests and reports have taken room: what is said of them gives none back.
+    expect(consumer.depth()).to.deep.equal({ requests: 0, bytes: 0 });
     expect(taken.map(({ kind, ticket }) => `${kind} ${ticket}`)).to.deep.equal([
       'request 1',
       'request 2',
