@@ -41,6 +41,7 @@ export async function holdsAll(place: Place, history: readonly Asked[]): Promise
   return log;
 }
 
-function nothingIn(wrong: readonly string[]): void {
+/** @throws AssertionError with the first few of these sentences. */
+export function nothingIn(wrong: readonly string[]): void {
   expect(wrong, wrong.slice(0, 3).join('\n')).to.deep.equal([]);
 }
