@@ -52,12 +52,12 @@ export class MeasuredLog implements Log {
     return this.log.sealed();
   }
 
-  rewrite(segment: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number> {
-    return this.log.rewrite(segment, keep);
+  rewrite(...given: Parameters<Log['rewrite']>): Promise<number> {
+    return this.log.rewrite(...given);
   }
 
-  merge(): Promise<SealedSegment | undefined> {
-    return this.log.merge();
+  merge(signal?: AbortSignal): Promise<SealedSegment | undefined> {
+    return this.log.merge(signal);
   }
 
   start(record: CoordinatorStarted): Promise<AppendResult> {

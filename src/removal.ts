@@ -31,7 +31,7 @@ export class Removal {
   private readonly archive: Archive | undefined;
   private readonly state: () => State;
   private readonly events: RemovalEvents;
-  private stopping = false;
+  private readonly ending = new AbortController();
   private passing: Promise<void> = Promise.resolve();
   private unflushed: HistoryForgotten | undefined;
   /** How far flushed records have forgotten. */
@@ -63,7 +63,7 @@ export class Removal {
   /** The log was replayed: all that it forgot is flushed. */
   begin(completedThrough: number, failedThrough: number): void {
     this.through = Math.max(this.through, completedThrough, failedThrough);
-    if (!this.busy && !this.stopping) this.passing = this.pass();
+    if (!this.busy && !this.ending.signal.aborted) this.passing = this.pass();
   }
 
   /** The log's size on the device, and the share of it that nothing remembered needs. */
@@ -81,9 +81,9 @@ export class Removal {
     return this.gone;
   }
 
-  /** Resolves when no pass runs and none will begin; what a pass was doing is done, or undone. */
+  /** Gives up what it was doing, soon; resolves when no pass runs, and none will begin. */
   async stop(): Promise<void> {
-    this.stopping = true;
+    this.ending.abort();
     await this.passing;
   }
 
@@ -92,14 +92,14 @@ export class Removal {
     try {
       await this.keepInArchive();
       for (const segment of this.log.sealed()) {
-        if (this.stopping) return;
+        if (this.ending.signal.aborted) return;
         if (this.through >= (this.dueAt.get(segment.last) ?? segment.last)) {
           await this.rewrite(segment);
         }
       }
       await this.mergeSmall();
     } catch (error) {
-      this.events.stopped?.(error as Error);
+      if (!this.ending.signal.aborted) this.events.stopped?.(error as Error);
     } finally {
       this.busy = false;
     }
@@ -109,8 +109,8 @@ export class Removal {
   private async keepInArchive(): Promise<void> {
     if (this.archive === undefined) return;
     for (const segment of this.log.sealed()) {
-      if (segment.first > this.through || this.stopping) return;
-      await this.archive.keep(segment);
+      if (segment.first > this.through || this.ending.signal.aborted) return;
+      await this.archive.keep(segment, this.ending.signal);
     }
   }
 
@@ -121,7 +121,7 @@ export class Removal {
       if (!isKept) weight += weightOf(record);
       return isKept;
     };
-    const records = await this.log.rewrite(segment, keep);
+    const records = await this.log.rewrite(segment, keep, this.ending.signal);
     this.dueAt.set(segment.last, this.through + this.pauseAfter(segment));
     this.goneOf(this.state()).weight += weight;
     if (records > 0) this.events.removed?.(segment, records);
@@ -136,7 +136,7 @@ export class Removal {
 
   /** A stretch of several is looked at again when its last part would have been. */
   private async mergeSmall(): Promise<void> {
-    while (!this.stopping && (await this.log.merge()) !== undefined);
+    while (!this.ending.signal.aborted && (await this.log.merge(this.ending.signal)) !== undefined);
     const ends = new Set(this.log.sealed().map(({ last }) => last));
     for (const last of this.dueAt.keys()) if (!ends.has(last)) this.dueAt.delete(last);
   }

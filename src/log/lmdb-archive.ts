@@ -25,7 +25,7 @@ import {
   syncPath,
 } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment-marks.ts';
-import type { Entry } from './segment-scan.ts';
+import { type Entry, unlessAborted } from './segment-scan.ts';
 import { isContinued } from './same-log.ts';
 import { Segments } from './segments.ts';
 
@@ -69,7 +69,7 @@ export class LmdbArchive implements Archive {
     this.lock = lock;
   }
 
-  async keep({ last }: SealedSegment): Promise<void> {
+  async keep({ last }: SealedSegment, signal?: AbortSignal): Promise<void> {
     const { logDir, lastNumber, live } = this.segments;
     const from = lastNumber + 1;
     if (last < from) return;
@@ -79,9 +79,8 @@ export class LmdbArchive implements Archive {
     const dropped = within(this.log.dropped.ranges, from, last);
     const header: Header = { kind: 'header', ...name, dropped };
     const target = segmentPath(logDir, name.ordinal, name.generation);
-    const made = await createWhole(target, (made) =>
-      Environment.create(made, entriesOf(header, this.log.read(from, last), last)),
-    );
+    const rows = unlessAborted(entriesOf(header, this.log.read(from, last), last), signal);
+    const made = await createWhole(target, (made) => Environment.create(made, rows));
     if (!made) throw refused(path.dirname(logDir), 'somebody else writes to it');
     this.segments.load();
     removeSegment(live);

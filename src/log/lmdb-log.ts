@@ -142,15 +142,20 @@ export class LmdbLog implements Log {
     return this.segments.list.filter(({ seal }) => seal !== undefined);
   }
 
-  async rewrite({ first }: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number> {
+  async rewrite(
+    { first }: SealedSegment,
+    keep: (record: LogRecord) => boolean,
+    signal?: AbortSignal,
+  ): Promise<number> {
     const old = this.segments.list.find((segment) => segment.first === first);
     invariant(old?.seal !== undefined, `no sealed segment begins with record ${first}`);
-    return (await this.replace([old], keep))?.removed ?? 0;
+    return (await this.replace([old], keep, signal))?.removed ?? 0;
   }
 
-  async merge(): Promise<SealedSegment | undefined> {
+  async merge(signal?: AbortSignal): Promise<SealedSegment | undefined> {
     const small = smallNeighbours(this.segments.list, this.segmentBytes / 2);
-    return small === undefined ? undefined : (await this.replace(small, () => true))?.segment;
+    if (small === undefined) return undefined;
+    return (await this.replace(small, () => true, signal))?.segment;
   }
 
   async reopen(): Promise<void> {
@@ -173,8 +178,9 @@ export class LmdbLog implements Log {
   private async replace(
     old: readonly Segment[],
     keep: (record: LogRecord) => boolean,
+    signal: AbortSignal | undefined,
   ): Promise<Rewritten | undefined> {
-    const done = await rewriteSegments(this.segments, old, keep);
+    const done = await rewriteSegments(this.segments, old, keep, signal);
     if (done === undefined) return undefined;
     this.segments.replace(done.segment);
     for (const segment of old) removeSegment(segment);

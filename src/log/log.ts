@@ -67,15 +67,20 @@ export interface Log extends LogReader {
    * Removes, for good, the records of a sealed stretch that `keep` does not want; their numbers
    * become dropped. Appending and reading go on meanwhile; a crash leaves the stretch as it was or
    * as it becomes, and repeating it is harmless.
+   * @param signal gives it up, unless it is as good as done
    * @returns how many records were removed. @throws LogCorrupt, LogError; then nothing was.
    */
-  rewrite(segment: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number>;
+  rewrite(
+    segment: SealedSegment,
+    keep: (record: LogRecord) => boolean,
+    signal?: AbortSignal,
+  ): Promise<number>;
   /**
    * Makes one stretch of sealed neighbours that have become small, the first such; nothing that can
    * be read changes. As with `rewrite`, everything goes on meanwhile, and a crash is harmless.
    * @returns the stretch, undefined when there was nothing to do. @throws LogCorrupt, LogError.
    */
-  merge(): Promise<SealedSegment | undefined>;
+  merge(signal?: AbortSignal): Promise<SealedSegment | undefined>;
   /** After 'failed': closes, opens again read-write, and reports what is there (lastNumber). */
   reopen(): Promise<void>;
 }
@@ -87,7 +92,7 @@ export interface Archive {
    * must come in ascending order, before anything was removed from them; repeating one is harmless.
    * @throws LogError, LogCorrupt; then nothing may be removed.
    */
-  keep(segment: SealedSegment): Promise<void>;
+  keep(segment: SealedSegment, signal?: AbortSignal): Promise<void>;
 }
 
 /** A record that cannot be believed: refuse to start, change nothing, name it. */

@@ -12,7 +12,7 @@ import { LogCorrupt, LogError } from './log.ts';
 import type { Segment } from './segment-chain.ts';
 import { createWhole, segmentPath } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment-marks.ts';
-import type { Entry } from './segment-scan.ts';
+import { type Entry, unlessAborted } from './segment-scan.ts';
 import type { Segments } from './segments.ts';
 
 /** The event loop gets a turn after so many records. */
@@ -31,6 +31,7 @@ export async function rewriteSegments(
   segments: Segments,
   members: readonly Segment[],
   keep: (record: LogRecord) => boolean,
+  signal?: AbortSignal,
 ): Promise<Rewritten | undefined> {
   const [first, end] = [members[0], members.at(-1)];
   if (first === undefined || end?.seal === undefined) {
@@ -40,15 +41,18 @@ export async function rewriteSegments(
   for (const member of members) for (const [from, to] of member.dropped) dropped.add(from, to);
   const tally = new Tally();
   let removed = 0;
-  for (const member of members) removed += await sift(segments, member, keep, dropped, tally);
+  const isKept = (record: LogRecord): boolean => {
+    signal?.throwIfAborted();
+    return keep(record);
+  };
+  for (const member of members) removed += await sift(segments, member, isKept, dropped, tally);
   if (removed === 0 && members.length === 1) return undefined;
   const name = { ordinal: first.ordinal, generation: first.generation + 1 };
   const header: Header = { kind: 'header', ...name, dropped: dropped.ranges };
   const seal: Seal = { ...end.seal, count: tally.count, hash: tally.hash };
   const target = segmentPath(segments.logDir, name.ordinal, name.generation);
-  const made = await createWhole(target, (directory) =>
-    Environment.create(directory, entries(segments, members, header, seal, dropped)),
-  );
+  const rows = unlessAborted(entries(segments, members, header, seal, dropped), signal);
+  const made = await createWhole(target, (directory) => Environment.create(directory, rows));
   if (!made) throw new LogError('LOG_IO', `${target} exists already`);
   return {
     removed,

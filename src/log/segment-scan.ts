@@ -67,6 +67,14 @@ export function* copyEntries(
   }
 }
 
+/** The entries of a segment that is being made, as long as it is wanted. @throws the reason. */
+export function* unlessAborted(entries: Iterable<Entry>, signal?: AbortSignal): Generator<Entry> {
+  for (const entry of entries) {
+    signal?.throwIfAborted();
+    yield entry;
+  }
+}
+
 function copyBatch(files: SegmentReader, segment: SegmentName, from: number, to: number): Entry[] {
   const batch: Entry[] = [];
   let next = from;

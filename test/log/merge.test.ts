@@ -203,6 +203,27 @@ describe('segments that became small', function () {
     expect(opened).to.be.greaterThan(3);
   });
 
+  it('are as they were when making them anew is given up', async () => {
+    await append(40);
+    const before = [segments(), numbers(log.read(1))];
+    const [segment] = log.sealed();
+    let asked = 0;
+    for (const at of [0, 30]) {
+      const ending = new AbortController();
+      const keep = ({ seq }: LogRecord): boolean => {
+        asked += 1;
+        if (asked === at) ending.abort();
+        return seq % 10 === 1;
+      };
+      if (at === 0) ending.abort();
+      const error = await log.rewrite(segment as never, keep, ending.signal).catch((e: Error) => e);
+      expect(error).to.have.property('name', 'AbortError');
+      expect([segments(), numbers(log.read(1))]).to.deep.equal(before);
+    }
+    expect(asked, 'it went no further').to.equal(30);
+    expect(await log.rewrite(segment as never, tens)).to.be.greaterThan(0);
+  });
+
   it('are refused by number when they are damaged, or missing', async () => {
     await append(40);
     await siftAll();
