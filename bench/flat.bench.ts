@@ -3,7 +3,7 @@
 // delayed, leased and finished tasks, many queues and parked requests, and what an idle tick reads.
 
 import type { Coordinator } from '../src/coordinator.ts';
-import { Column } from '../src/core/columns.ts';
+import { Column, WideColumn } from '../src/core/columns.ts';
 import { Heap, type Placed } from '../src/core/heap.ts';
 import { type Bench, type Row, rowOf } from './harness.ts';
 import { KeptLog } from './kept-log.ts';
@@ -17,25 +17,30 @@ const counted = { columns: 0, heaps: 0 };
 
 /** Counts every access to a column, and every step in a heap of objects. */
 function countAccesses(): () => void {
-  const { get, set } = Column.prototype;
+  const uncount = [Column, WideColumn].map(({ prototype }) => countColumns(prototype));
   const heap = Heap.prototype as unknown as { put(place: number, item: Placed): void };
   const { put } = heap;
-  Column.prototype.get = function counting(row) {
-    counted.columns += 1;
-    return get.call(this, row);
-  };
-  Column.prototype.set = function counting(row, value) {
-    counted.columns += 1;
-    set.call(this, row, value);
-  };
   heap.put = function counting(place, item) {
     counted.heaps += 1;
     put.call(this, place, item);
   };
   return () => {
-    Object.assign(Column.prototype, { get, set });
+    for (const restore of uncount) restore();
     heap.put = put;
   };
+}
+
+function countColumns(prototype: Pick<Column, 'get' | 'set'>): () => void {
+  const { get, set } = prototype;
+  prototype.get = function counting(row) {
+    counted.columns += 1;
+    return get.call(this, row);
+  };
+  prototype.set = function counting(row, value) {
+    counted.columns += 1;
+    set.call(this, row, value);
+  };
+  return () => Object.assign(prototype, { get, set });
 }
 
 type Beside = 'waiting' | 'delayed' | 'leased' | 'finished' | 'queues' | 'parked';

@@ -4,7 +4,7 @@
 // counted, nothing is timed.
 
 import { expect } from 'chai';
-import { Column } from '../src/core/columns.ts';
+import { Column, WideColumn } from '../src/core/columns.ts';
 import { stateDigest } from '../src/core/digest.ts';
 import { explain } from '../src/core/explain.ts';
 import { encodeRecord } from '../src/log/codec.ts';
@@ -23,22 +23,31 @@ const SHOWN = 20_000;
 
 /** @returns how often the state's numbers are read and written meanwhile. */
 async function accesses(act: () => Promise<void> | void): Promise<number> {
-  const { get, set } = Column.prototype;
   let count = 0;
-  Column.prototype.get = function counting(row) {
-    count += 1;
-    return get.call(this, row);
-  };
-  Column.prototype.set = function counting(row, value) {
-    count += 1;
-    set.call(this, row, value);
-  };
+  const restore = [Column, WideColumn].map(({ prototype }) =>
+    onAccess(prototype, () => {
+      count += 1;
+    }),
+  );
   try {
     await act();
   } finally {
-    Object.assign(Column.prototype, { get, set });
+    for (const one of restore) one();
   }
   return count;
+}
+
+function onAccess(prototype: Pick<Column, 'get' | 'set'>, tell: () => void): () => void {
+  const { get, set } = prototype;
+  prototype.get = function counting(row) {
+    tell();
+    return get.call(this, row);
+  };
+  prototype.set = function counting(row, value) {
+    tell();
+    set.call(this, row, value);
+  };
+  return () => Object.assign(prototype, { get, set });
 }
 
 describe(`a lease that is renewed ${RENEWALS} times`, () => {

@@ -1,31 +1,30 @@
 // Owns the way from a request id to its task, and what was submitted under it: 128-bit digests in
-// columns beside the task's row, and an open-addressing table cut into shards, so that growing one
-// shard never holds a request up.
+// columns beside the task's row, and lists of rows by digest. The lists grow one at a time (linear
+// hashing), so that no request is held up by a table that grows, and no old table is left behind.
 
 import { type Column, u32Column } from './columns.ts';
 
 /** 128 bits as four unsigned 32-bit words. */
 export type Digest = readonly [number, number, number, number];
 
-const SHARDS = 1024;
-const EMPTY = 0;
+/** Rows in a list on average: each costs a look, fewer cost memory. */
+const ROWS_A_LIST = 2;
+/** Links are rows plus one, so that a column that was never set ends a list. */
+const END = 0;
 
 export class DigestIndex {
   private readonly words: readonly Column[] = Array.from({ length: 4 }, u32Column);
   private readonly contents: readonly Column[] = Array.from({ length: 4 }, u32Column);
-  private readonly slots: Uint32Array[] = Array.from({ length: SHARDS }, () => new Uint32Array(8));
-  private readonly used = new Uint32Array(SHARDS);
+  private readonly firsts = u32Column();
+  private readonly nexts = u32Column();
+  private lists = 1;
   size = 0;
 
   /** @returns the row that was added under the digest, or -1. */
   find(digest: Digest): number {
-    const table = this.slots[shardOf(digest[0])] as Uint32Array;
-    const mask = table.length - 1;
-    for (let slot = digest[1] & mask; ; slot = (slot + 1) & mask) {
-      const entry = table[slot] as number;
-      if (entry === EMPTY) return -1;
-      if (this.matches(entry - 1, digest)) return entry - 1;
-    }
+    let link = this.firsts.get(this.listOf(digest[0]));
+    while (link !== END && !this.matches(link - 1, digest)) link = this.nexts.get(link - 1);
+    return link - 1;
   }
 
   /** @returns both digests of a row that has an entry, else undefined. */
@@ -50,36 +49,22 @@ export class DigestIndex {
       (this.words[i] as Column).set(row, digest[i] as number);
       (this.contents[i] as Column).set(row, content[i] as number);
     }
-    const shard = shardOf(digest[0]);
-    if (((this.used[shard] as number) + 1) * 4 > (this.slots[shard] as Uint32Array).length * 3) {
-      this.grow(shard);
-    }
-    this.place(this.slots[shard] as Uint32Array, row);
-    this.used[shard] = (this.used[shard] as number) + 1;
+    this.put(row);
     this.size += 1;
+    if (this.size > this.lists * ROWS_A_LIST) this.grow();
   }
 
-  /** Removes a row's entry if it has one; the entries behind it close the hole. */
+  /** Removes a row's entry if it has one. */
   removeIfPresent(row: number): void {
-    const shard = shardOf(this.word(0, row));
-    const table = this.slots[shard] as Uint32Array;
-    const mask = table.length - 1;
-    let hole = this.word(1, row) & mask;
-    while (table[hole] !== row + 1) {
-      if (table[hole] === EMPTY) return;
-      hole = (hole + 1) & mask;
+    const list = this.listOf(this.word(0, row));
+    let before = END;
+    for (let link = this.firsts.get(list); link !== row + 1; link = this.nexts.get(link - 1)) {
+      if (link === END) return;
+      before = link;
     }
-    for (let slot = (hole + 1) & mask; table[slot] !== EMPTY; slot = (slot + 1) & mask) {
-      const entry = table[slot] as number;
-      const home = this.word(1, entry - 1) & mask;
-      // An entry may move into the hole unless its home lies behind the hole (cyclically).
-      if (((slot - home) & mask) >= ((slot - hole) & mask)) {
-        table[hole] = entry;
-        hole = slot;
-      }
-    }
-    table[hole] = EMPTY;
-    this.used[shard] = (this.used[shard] as number) - 1;
+    const after = this.nexts.get(row);
+    if (before === END) this.firsts.set(list, after);
+    else this.nexts.set(before - 1, after);
     this.size -= 1;
   }
 
@@ -96,22 +81,35 @@ export class DigestIndex {
     );
   }
 
-  private place(table: Uint32Array, row: number): void {
-    const mask = table.length - 1;
-    let slot = this.word(1, row) & mask;
-    while (table[slot] !== EMPTY) slot = (slot + 1) & mask;
-    table[slot] = row + 1;
+  private put(row: number): void {
+    const list = this.listOf(this.word(0, row));
+    this.nexts.set(row, this.firsts.get(list));
+    this.firsts.set(list, row + 1);
   }
 
-  private grow(shard: number): void {
-    const old = this.slots[shard] as Uint32Array;
-    const table = new Uint32Array(old.length * 2);
-    for (const entry of old) if (entry !== EMPTY) this.place(table, entry - 1);
-    this.slots[shard] = table;
+  /** One list more: of the rows of the list that had them until now, about half belong to it. */
+  private grow(): void {
+    const parted = this.lists - powerBelow(this.lists);
+    let link = this.firsts.get(parted);
+    this.firsts.set(parted, END);
+    this.lists += 1;
+    while (link !== END) {
+      const next = this.nexts.get(link - 1);
+      this.put(link - 1);
+      link = next;
+    }
+  }
+
+  /** By as many low bits as there are lists for; one bit fewer where that list is not there yet. */
+  private listOf(word: number): number {
+    const power = powerBelow(this.lists);
+    const list = word % (2 * power);
+    return list < this.lists ? list : list - power;
   }
 }
 
-const shardOf = (word: number): number => word & (SHARDS - 1);
+/** @returns the greatest power of two that is not greater. */
+const powerBelow = (count: number): number => 2 ** (31 - Math.clz32(count));
 
 /** @returns the first 16 bytes as a digest. */
 export function digestOf(bytes: Uint8Array): Digest {

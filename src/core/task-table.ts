@@ -3,7 +3,7 @@
 // other the reverse; only the accessors below know that. Rows are written by apply.ts alone.
 
 import { TASK_STATES, type TaskStateName } from '../protocol/request.ts';
-import { f64Column, u8Column, u16Column, u32Column } from './columns.ts';
+import { u8Column, u16Column, u32Column, WideColumn } from './columns.ts';
 import { IdDirectory } from './id-directory.ts';
 
 /** No row, in links and results. */
@@ -13,15 +13,15 @@ const DELAYED = 0xffff_fffe;
 const HEAVY = 0xffff;
 
 export class TaskTable {
-  private readonly ids = f64Column();
+  private readonly ids = new WideColumn();
   private readonly states = u8Column();
   private readonly attempts = u32Column();
   private readonly contracts = u32Column();
-  private readonly lasts = f64Column();
+  private readonly lasts = new WideColumn();
   /** WAITING: eligible_at; else the last lease's id, 0 when there was none. */
-  private readonly times = f64Column();
+  private readonly times = new WideColumn();
   /** WAITING: the record that made it so; COMPLETED, FAILED, DEAD: the record that ended it. */
-  private readonly places = f64Column();
+  private readonly places = new WideColumn();
   private readonly nexts = u32Column();
   private readonly previouses = u32Column();
   private readonly weights = u16Column();

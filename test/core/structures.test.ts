@@ -2,11 +2,14 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { InvariantBroken } from '../../src/core/assert.ts';
+import { WideColumn } from '../../src/core/columns.ts';
 import { type Digest, DigestIndex } from '../../src/core/digest-index.ts';
 import { Heap } from '../../src/core/heap.ts';
 import { IdDirectory } from '../../src/core/id-directory.ts';
 import { Queue } from '../../src/core/queue.ts';
 import { NONE, TaskTable } from '../../src/core/task-table.ts';
+import { Random } from '../simulator/random.ts';
 
 describe('heap', () => {
   it('gives its items in order, whatever moved or left', () => {
@@ -109,6 +112,43 @@ describe('digest index', () => {
         }
       }),
     );
+  });
+});
+
+describe('digest index, grown', () => {
+  it('finds each of many rows, and after half of them left', () => {
+    const index = new DigestIndex();
+    const dice = new Random(3, 'digests');
+    const ROWS = 50_000;
+    const digests = Array.from({ length: ROWS }, (): Digest => {
+      return [dice.next(), dice.next(), dice.next(), dice.next()];
+    });
+    for (const [row, digest] of digests.entries()) index.add(digest, row, digest);
+    for (let row = 0; row < ROWS; row += 2) index.removeIfPresent(row);
+    expect(index.size).to.equal(ROWS / 2);
+    for (const [row, digest] of digests.entries()) {
+      expect(index.find(digest)).to.equal(row % 2 === 0 ? -1 : row);
+    }
+  });
+});
+
+describe('wide column', () => {
+  it('keeps every number below 2^48, and refuses the next', () => {
+    const column = new WideColumn();
+    expect(column.get(3)).to.equal(0);
+    fc.assert(
+      fc.property(fc.nat(40_000), fc.maxSafeNat(), (row, number) => {
+        const value = number % 2 ** 48;
+        column.set(row, value);
+        expect(column.get(row)).to.equal(value);
+      }),
+    );
+    for (const value of [2 ** 32 - 1, 2 ** 32, 2 ** 48 - 1]) {
+      column.set(7, value);
+      expect(column.get(7)).to.equal(value);
+    }
+    expect(() => column.set(7, 2 ** 48)).to.throw(InvariantBroken);
+    expect(column.get(7)).to.equal(2 ** 48 - 1);
   });
 });
 
