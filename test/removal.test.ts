@@ -74,3 +74,67 @@ describe('what forgotten history takes of the log', () => {
     expect(fresh.loop.removal.bytes().forgotten).to.equal(0);
   });
 });
+
+describe('a redriven task and its origin', () => {
+  const FAILED_MS = 6 * RETENTION_MS;
+
+  async function redriven(): Promise<{ world: World; origin: number; again: number }> {
+    const log = new MemoryLog({ segmentRecords: 5 });
+    const world = await World.started(
+      { retentionMs: RETENTION_MS, retentionFailedMs: FAILED_MS },
+      log,
+    );
+    const origin = await world.submit({ payload: new Uint8Array([7]) });
+    await world.fail(await world.lease(), { kind: 'permanent' });
+    const answer = await world.ask({ op: 'redrive', taskId: origin });
+    return { world, origin, again: (answer as { taskId: number }).taskId };
+  }
+  async function pass(world: World, ms: number): Promise<void> {
+    // Others end behind it: their forgetting goes beyond its stretches, which are then rewritten.
+    for (let left = 4; left > 0; left -= 1) {
+      await world.submit({ queue: 'other' });
+      await world.complete(await world.lease({ queues: ['other'] }));
+    }
+    world.time += ms;
+    await world.tick();
+    while (world.loop.removal.busy) await new Promise(setImmediate);
+    expect(world.broken()).to.deep.equal([]);
+  }
+  const isRemembered = (world: World, task: number): boolean =>
+    world.loop.state.tasks.find(task) !== NONE;
+
+  it('stays as long as its origin does, although its own time is over', async () => {
+    const { world, origin, again } = await redriven();
+    await world.complete(await world.lease());
+    await pass(world, 2 * RETENTION_MS);
+    expect([origin, again].map((task) => isRemembered(world, task))).to.deep.equal([true, true]);
+    expect(world.log.get(again)?.type).to.equal('TaskCreated');
+    await pass(world, FAILED_MS);
+    expect([origin, again].map((task) => isRemembered(world, task))).to.deep.equal([false, false]);
+    // A start looks at every stretch again, however lately it was rewritten.
+    await world.restart();
+    while (world.loop.removal.busy) await new Promise(setImmediate);
+    expect([origin, again].map((task) => world.log.get(task))).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
+    expect(world.broken()).to.deep.equal([]);
+  });
+
+  it('waits on when its origin is gone, and goes by its own time', async () => {
+    const { world, origin, again } = await redriven();
+    await pass(world, 2 * FAILED_MS);
+    expect([origin, again].map((task) => isRemembered(world, task))).to.deep.equal([false, true]);
+    expect(world.log.get(origin), 'its records are removed').to.equal(undefined);
+    await world.restart();
+    const lease = await world.lease();
+    expect([lease.taskId, ...lease.payload]).to.deep.equal([again, 7]);
+    await world.complete(lease);
+    await pass(world, RETENTION_MS / 2);
+    expect(isRemembered(world, again)).to.equal(true);
+    await pass(world, RETENTION_MS);
+    expect(isRemembered(world, again)).to.equal(false);
+    await world.restart();
+    expect(world.broken()).to.deep.equal([]);
+  });
+});

@@ -2,8 +2,8 @@
 // an earlier copy lacks of it; and the way out when a record is damaged: the sound part before it.
 // Restoring is starting on the copy.
 
-import type { Command } from 'commander';
 import { existsSync, readdirSync } from 'node:fs';
+import type { Command } from 'commander';
 import { noteRestored, skipOf } from '../../actors/restored.ts';
 import { type Copied, copyLog } from '../log/copy-log.ts';
 import { LogError } from '../log/log.ts';

@@ -12,6 +12,7 @@ import { Environment } from './lmdb-env.ts';
 import { createSegment } from './lmdb-writer.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { type Archive, LogError, type LogReader, type SealedSegment } from './log.ts';
+import { isContinued } from './same-log.ts';
 import type { Segment } from './segment-chain.ts';
 import {
   ARCHIVE_NOTE,
@@ -26,7 +27,6 @@ import {
 } from './segment-files.ts';
 import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment-marks.ts';
 import { type Entry, unlessAborted } from './segment-scan.ts';
-import { isContinued } from './same-log.ts';
 import { Segments } from './segments.ts';
 
 /**

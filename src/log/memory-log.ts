@@ -43,7 +43,7 @@ export class MemoryLog implements Log {
   readonly store: MemoryStore;
   lastNumber: number;
   private readonly manual: boolean;
-  private readonly segmentRecords: number;
+  readonly segmentRecords: number;
   private readonly line = new AppendLine();
   private readonly planned: Outcome[] = [];
   private inFlight: Pending | undefined;

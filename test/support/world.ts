@@ -75,7 +75,8 @@ export class World {
   /** A new process on what the log holds; what was not durable is gone. */
   async restart(options: { acceptClock?: boolean; skip?: number } = {}): Promise<void> {
     await this.log.close();
-    this.log = new MemoryLog({ store: this.log.store });
+    const { store, segmentRecords } = this.log;
+    this.log = new MemoryLog({ store, segmentRecords });
     this.loop = this.boot(options);
     await this.loop.start();
   }
