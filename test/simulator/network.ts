@@ -175,7 +175,8 @@ export class Network {
   }
 
   private delay(): number {
-    if (this.dice.chance(this.world.troubles.slow)) return this.dice.pick([100, 1_000, 20_000]);
+    if (this.dice.chance(this.world.troubles.slow))
+      return this.dice.pick([100, 350, 1_000, 20_000]);
     return this.dice.pick(this.world.settings.delays);
   }
 }

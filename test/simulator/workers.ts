@@ -71,7 +71,7 @@ export class Workers {
     const { leaseDurationMs } = world.settings.knobs;
     for (const some of parts) {
       const longer = dice.chance(world.troubles.workerStall) ? 3 : 0;
-      const part = dice.chance(0.1) ? leaseDurationMs * dice.pick([0.1, 0.5, 1, 4]) : 0;
+      const part = dice.chance(0.15) ? leaseDurationMs * dice.pick([0.1, 0.5, 1, 4, 8]) : 0;
       const runMs = dice.pick([0, 1, 2, 5]) + part;
       const delay = Math.floor(runMs + longer * leaseDurationMs);
       world.events.after(delay, () => this.report(some));

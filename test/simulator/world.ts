@@ -218,18 +218,19 @@ export class World {
     this.model.forgetting.from = this.timeBase + (isFarAhead ? HOUR_MS : 0);
     if (this.timeBase > before) this.timeJumps += 1;
     this.skip = skip;
-    node.log.onStart = (record) => this.checkStart(record);
+    node.log.onStart = (record) => this.checkStart(node, record);
     node.start();
     return node;
   }
 
-  private checkStart(record: CoordinatorStarted): void {
+  /** A node starts at once, before it is the one of this world. */
+  private checkStart(node: Node, record: CoordinatorStarted): void {
     const startedAt = Math.floor(this.clock.wall());
     const { book } = this.model;
     const base = { type: 'CoordinatorStarted', prev: 0, formatVersion: 1, startedAt } as const;
     const expected = { ...base, at: this.now(), seq: book.lastSeq + 1 + this.skip };
     const different = difference(expected, record);
-    if (different !== undefined) this.node.broken = new Violation('model', `start: ${different}`);
+    if (different !== undefined) node.broken = new Violation('model', `start: ${different}`);
     this.starting = record;
   }
 
