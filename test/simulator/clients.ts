@@ -32,7 +32,9 @@ export class Clients {
     const missing = this.isOpen ? world.settings.backlog - waiting.size - leased.size : 0;
     if (missing > 0 && network.open < OPEN_MAX) {
       const many = Math.min(missing, dice.between(1, world.settings.batch));
-      network.callAll(Array.from({ length: many }, () => this.someSubmit()));
+      const submits: SubmitRequest[] = [];
+      for (let n = 0; n < many; n += 1) submits.push(this.someSubmit());
+      network.callAll(submits);
     }
     world.events.after(missing > 0 ? dice.pick([0, 1, 2]) : 10, () => this.submitLater());
   }
@@ -45,7 +47,9 @@ export class Clients {
       if (this.isOpen && !isEnough && this.network.open < OPEN_MAX) {
         const many = dice.between(1, world.settings.batch);
         this.meddled += many;
-        this.network.callAll(Array.from({ length: many }, () => this.something()));
+        const requests: Request[] = [];
+        for (let n = 0; n < many; n += 1) requests.push(this.something());
+        this.network.callAll(requests);
       }
       this.meddleLater();
     });

@@ -1,39 +1,30 @@
-// Owns the records of a simulated log that were read from their bytes once, so that the many
-// replays of a run do not read them again. It answers for the very bytes that were read alone, and
-// an audit passes it by.
+// Owns the device of a simulated log, which keeps the records that were read from its bytes: the
+// many replays of a run do not read them again. An audit reads the bytes and passes this by.
 
 import type { LogRecord } from '../../src/core/records.ts';
 import { decodeRecord } from '../../src/log/codec.ts';
-import type { MemoryStore } from '../../src/log/memory-store.ts';
+import { MemoryStore } from '../../src/log/memory-store.ts';
 
-interface Entry {
-  readonly bytes: Uint8Array;
-  readonly record: LogRecord;
-}
-
-export class Decoded {
-  private readonly store: MemoryStore;
+export class DecodedStore extends MemoryStore {
+  private readonly decoded: (LogRecord | undefined)[] = [];
   /** Reading a small array's bytes where they are makes the engine move them first. */
   private scratch = Buffer.alloc(4_096);
-  private readonly entries: (Entry | undefined)[] = [];
 
-  constructor(store: MemoryStore) {
-    this.store = store;
-  }
-
-  /** @returns what the store's bytes say, or undefined: there are none. @throws LogCorrupt. */
-  get(seq: number): LogRecord | undefined {
-    const bytes = this.store.entries.get(seq);
-    const entry = this.entries[seq];
-    if (entry !== undefined && entry.bytes === bytes) return entry.record;
-    if (bytes === undefined) {
-      if (entry !== undefined) this.entries[seq] = undefined;
-      return undefined;
-    }
+  /** @returns what the bytes say, or undefined: there are none. @throws LogCorrupt. */
+  record(seq: number): LogRecord | undefined {
+    const known = this.decoded[seq];
+    if (known !== undefined) return known;
+    const bytes = this.entries.get(seq);
+    if (bytes === undefined) return undefined;
     if (bytes.length > this.scratch.length) this.scratch = Buffer.alloc(2 * bytes.length);
     this.scratch.set(bytes);
     const record = decodeRecord(seq, this.scratch, 0, bytes.length);
-    this.entries[seq] = { bytes, record };
+    this.decoded[seq] = record;
     return record;
+  }
+
+  override drop(seq: number): void {
+    super.drop(seq);
+    this.decoded[seq] = undefined;
   }
 }

@@ -7,10 +7,9 @@ import type { Digest } from '../../src/core/digest-index.ts';
 import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
 import type { GroupCommit } from '../../src/group-commit.ts';
 import type { AppendResult, SealedSegment } from '../../src/log/log.ts';
-import { MemoryLog, type MemoryLogOptions } from '../../src/log/memory-log.ts';
-import type { MemoryStore } from '../../src/log/memory-store.ts';
+import { MemoryLog } from '../../src/log/memory-log.ts';
 import type { Response } from '../../src/protocol/response.ts';
-import type { Decoded } from './decoded.ts';
+import type { DecodedStore } from './decoded.ts';
 import type { ModelKnobs } from './model/decide.ts';
 
 export interface Given {
@@ -25,16 +24,28 @@ export class NodeLog extends MemoryLog {
   onStart: (record: CoordinatorStarted) => void = () => {};
   onStarted: (record: CoordinatorStarted) => void = () => {};
   removalFails: () => boolean = () => false;
-  private readonly decoded: Decoded;
+  private readonly device: DecodedStore;
+  private readonly stretchRecords: number;
+  private readonly stretches: SealedSegment[] = [];
 
-  constructor(options: MemoryLogOptions, decoded: Decoded) {
-    super(options);
-    this.decoded = decoded;
+  constructor(device: DecodedStore, segmentRecords: number) {
+    super({ store: device, segmentRecords, manual: true });
+    this.device = device;
+    this.stretchRecords = segmentRecords;
   }
 
   override get(seq: number): LogRecord | undefined {
     const isHere = seq >= 1 && seq <= this.lastNumber;
-    return (isHere ? this.decoded.get(seq) : undefined) ?? super.get(seq);
+    return (isHere ? this.device.record(seq) : undefined) ?? super.get(seq);
+  }
+
+  /** Those of before, and what was sealed since: a run has hundreds, and asks after each. */
+  override sealed(): readonly SealedSegment[] {
+    for (;;) {
+      const first = (this.stretches.at(-1)?.last ?? 0) + 1;
+      if (first + this.stretchRecords > this.lastNumber) return this.stretches.slice();
+      this.stretches.push({ first, last: first + this.stretchRecords - 1 });
+    }
   }
 
   override async start(record: CoordinatorStarted): Promise<AppendResult> {
@@ -51,8 +62,7 @@ export class NodeLog extends MemoryLog {
 }
 
 export interface NodeOptions {
-  readonly store: MemoryStore;
-  readonly decoded: Decoded;
+  readonly store: DecodedStore;
   readonly knobs: ModelKnobs;
   readonly segmentRecords: number;
   readonly clock: Clock;
@@ -72,7 +82,7 @@ export class Node {
 
   constructor(options: NodeOptions) {
     const { store, knobs, clock, segmentRecords } = options;
-    this.log = new NodeLog({ store, manual: true, segmentRecords }, options.decoded);
+    this.log = new NodeLog(store, segmentRecords);
     this.log.removalFails = options.removalFails;
     this.loop = new Coordinator({
       log: this.log,

@@ -67,11 +67,7 @@ export const OWN_FAULTS: readonly Fault[] = [
   {
     name: 'a record that is read again is not what it was',
     changes: [
-      [
-        'test/simulator/decoded.js',
-        'return entry.record;',
-        'return { ...entry.record, requestId: undefined };',
-      ],
+      ['test/simulator/decoded.js', 'return known;', 'return { ...known, requestId: undefined };'],
     ],
     seenBy: ['digest', 'agreement', 'model'],
   },

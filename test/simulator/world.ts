@@ -6,7 +6,6 @@ import { stateDigest } from '../../src/core/digest.ts';
 import { brokenInvariants } from '../../src/core/invariants.ts';
 import type { CoordinatorStarted, LeaseGranted, LogRecord } from '../../src/core/records.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
-import { MemoryStore } from '../../src/log/memory-store.ts';
 import type { Request } from '../../src/protocol/request.ts';
 import type { Response } from '../../src/protocol/response.ts';
 import { isRead } from '../../src/reading.ts';
@@ -16,7 +15,7 @@ import { checkAnswer } from './checkers/answers.ts';
 import { FactsChecker } from './checkers/facts.ts';
 import { difference } from './checkers/same.ts';
 import { Violation } from './checkers/violation.ts';
-import { Decoded } from './decoded.ts';
+import { DecodedStore } from './decoded.ts';
 import { type CommitEnd, Disk } from './disk.ts';
 import { Events } from './events.ts';
 import { Model } from './model/model.ts';
@@ -35,8 +34,7 @@ const REPLAY_EVERY = 10_000;
 
 export class World {
   readonly events = new Events();
-  readonly store = new MemoryStore();
-  private readonly decoded = new Decoded(this.store);
+  readonly store = new DecodedStore();
   readonly transcript = new Transcript();
   readonly model: Model;
   readonly settings: Settings;
@@ -198,7 +196,6 @@ export class World {
   other(skip = 0): Node {
     return new Node({
       store: this.store,
-      decoded: this.decoded,
       knobs: this.settings.knobs,
       segmentRecords: this.settings.segmentRecords,
       clock: this.clock,
@@ -365,7 +362,7 @@ export class World {
     for (const record of this.undurable) {
       if (record.seq > last) break;
       count += 1;
-      const stored = this.decoded.get(record.seq);
+      const stored = this.store.record(record.seq);
       if (stored === undefined) {
         checkRemoved(this.store, this.model.book, record);
         this.facts.see(record);

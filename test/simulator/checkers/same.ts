@@ -17,18 +17,30 @@ export function difference(expected: unknown, actual: unknown): string | undefin
   ) {
     return `expected ${text(expected)}, got ${text(actual)}`;
   }
+  let common = 0;
   for (const key in expected) {
     const a = (expected as Record<string, unknown>)[key];
     const b = (actual as Record<string, unknown>)[key];
-    if (a === b || SENTENCES.has(key)) continue;
+    if (a === b) {
+      if (a !== undefined) common += 1;
+      continue;
+    }
+    if (SENTENCES.has(key)) continue;
     const different = difference(a, b);
     if (different !== undefined) return `${key}: ${different}`;
+    common += 1;
   }
-  for (const key in actual) {
-    const b = (actual as Record<string, unknown>)[key];
-    // What is expected under the key was compared above.
-    if (b === undefined || (expected as Record<string, unknown>)[key] !== undefined) continue;
-    if (!SENTENCES.has(key)) return `${key}: expected nothing, got ${text(b)}`;
+  for (const key in actual) if ((actual as Record<string, unknown>)[key] !== undefined) common -= 1;
+  return common === 0 ? undefined : unexpected(expected, actual);
+}
+
+/** There are more fields, or sentences that do not count. */
+function unexpected(expected: object, actual: object): string | undefined {
+  for (const [key, b] of Object.entries(actual)) {
+    if (b === undefined || SENTENCES.has(key)) continue;
+    // What is expected under the key was compared before.
+    if ((expected as Record<string, unknown>)[key] !== undefined) continue;
+    return `${key}: expected nothing, got ${text(b)}`;
   }
   return undefined;
 }
