@@ -4,7 +4,6 @@
 // ending a thread that writes LMDB ends the process.
 
 import { createHash } from 'node:crypto';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { workerData } from 'node:worker_threads';
 import { Coordinator } from '../src/coordinator.ts';
 import type { CoordinatorEvents } from '../src/coordinator-options.ts';
@@ -20,7 +19,9 @@ import { decodeRequest } from '../src/protocol/request-codec.ts';
 import type { Mode } from '../src/recovery.ts';
 import { clock } from './clock.ts';
 import type { CoordinatorData, FromCoordinator, ToCoordinator } from './control.ts';
+import { watchLag } from './lag.ts';
 import { MeasuredLog } from './measured-log.ts';
+import { Notices } from './notices.ts';
 import { type Phase, Progress } from './progress.ts';
 
 /** While a group is in flight so much may gather; then the mailbox holds what comes. */
@@ -43,8 +44,7 @@ const PHASES: Record<Mode, Phase> = {
 
 const data = workerData as CoordinatorData;
 const progress = new Progress(data.progress);
-const LAG_RESOLUTION_MS = 10;
-const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+const lag = watchLag('coordinator');
 const say = (message: FromCoordinator): void => data.control.postMessage(message);
 
 class CoordinatorActor {
@@ -54,6 +54,7 @@ class CoordinatorActor {
   private readonly loop: Coordinator;
   private readonly log: MeasuredLog;
   private readonly archive: LmdbArchive | undefined;
+  private readonly notices = new Notices();
   private running = false;
   private held = false;
 
@@ -105,7 +106,7 @@ class CoordinatorActor {
     await this.log.close();
     say({ kind: 'stopped' });
     data.control.close();
-    lag.disable();
+    lag.stop();
   }
 
   private pump(): void {
@@ -133,6 +134,7 @@ class CoordinatorActor {
     take: (from, ticket, kind, message) => {
       if (from.exempt) {
         this.loop.tick();
+        this.look();
         // The timer sends the next tick when this one is answered: they never pile up.
         this.consumer.reply(from, ticket, NOTHING);
         return;
@@ -147,6 +149,14 @@ class CoordinatorActor {
       this.loop.granting.withdrawWhere((ticket) => Math.floor(ticket / TICKETS) === place);
     },
   };
+
+  private look(): void {
+    const { recovery, state } = this.loop;
+    const clockOffsetMs = recovery.time.offset();
+    const { refused } = this.consumer;
+    const expirations = state.totals.leaseExpirations;
+    this.notices.look({ now: clock.monotonic(), clockOffsetMs, refused, expirations }).forEach(say);
+  }
 
   private events(): CoordinatorEvents {
     return {
@@ -167,14 +177,11 @@ class CoordinatorActor {
       mode: (mode) => {
         progress.phase = PHASES[mode];
         progress.epoch = this.loop.state.epoch;
-        const refusing = mode === 'read-only' || mode === 'rebuilding';
-        say({
-          kind: 'log',
-          level: refusing ? 'warn' : 'info',
-          msg: refusing ? 'the log takes no records; reads go on' : `coordinator is ${mode}`,
-          mode,
-          last_sequence: this.loop.state.lastSeq,
-        });
+        const { lastSeq, epoch } = this.loop.state;
+        // Between its start and its first request a coordinator writes expiries only.
+        const expired_overdue = mode === 'serving' ? lastSeq - epoch : undefined;
+        const fields = { last_sequence: lastSeq, expired_overdue };
+        this.notices.entered(mode, clock.monotonic(), fields, data.dataDir).forEach(say);
       },
       removed: (segment, records) => {
         const { first, last } = segment;
@@ -201,16 +208,9 @@ class CoordinatorActor {
       clock_offset_ms: recovery.time.offset(),
       mailbox: { ...this.consumer.depth(), refused: this.consumer.refused },
       histograms: { ...this.log.figures(), ...this.loop.granting.figures() },
-      event_loop_lag_ms: lagSinceLastAsked(),
+      event_loop_lag_ms: lag.figures().eventLoopLagMs,
     };
   }
-}
-
-/** The greatest delay beyond the sampling interval since somebody asked. */
-function lagSinceLastAsked(): number {
-  const ms = Math.max(0, lag.max / 1e6 - LAG_RESOLUTION_MS);
-  lag.reset();
-  return ms;
 }
 
 /** Says why and ends the process's heart; the supervisor decides what follows. */
@@ -231,7 +231,6 @@ function die(error: unknown): never {
   throw error;
 }
 
-lag.enable();
 try {
   const log = await openLmdbLog({ dataDir: data.dataDir, segmentBytes: data.segmentBytes });
   say({ kind: 'opened', created: log.created, records: log.lastNumber, path: data.dataDir });
