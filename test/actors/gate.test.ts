@@ -6,6 +6,7 @@ import { Gate } from '../../actors/gate.ts';
 import { Progress } from '../../actors/progress.ts';
 import type { Answer } from '../../src/protocol/answer-frame.ts';
 import type { Request } from '../../src/protocol/request.ts';
+import { turns } from '../mailbox/support.ts';
 import { FakeCoordinator, until } from './http-support.ts';
 
 const stats: Request = { op: 'stats' };
@@ -51,6 +52,33 @@ describe('the gate', () => {
     ask();
     await until(() => reasons.length === 4, 'the new one answered');
     expect(reasons[3]).to.equal('none');
+    gate.close();
+  });
+
+  it('answers what is open on a connection when it gets another one', async () => {
+    const { ask, gate, coordinator, reasons } = setUp();
+    gate.connect(coordinator.connect('a'));
+    ask();
+    gate.connect(new FakeCoordinator(() => undefined).connect('a'));
+    await until(() => reasons.length === 1, 'the earlier one was answered');
+    expect(reasons).to.deep.equal(['log_unavailable']);
+    ask();
+    expect(gate.open).to.equal(1);
+    gate.close();
+    expect(reasons).to.deep.equal(['log_unavailable', 'log_unavailable']);
+  });
+
+  it('says that the process stops when that is why nobody is there', async () => {
+    const { ask, gate, coordinator, progress, reasons } = setUp();
+    progress.stopping();
+    ask();
+    expect(reasons).to.deep.equal(['shutting_down']);
+    gate.connect(coordinator.connect('a'));
+    ask();
+    coordinator.die();
+    await turns();
+    ask();
+    expect(reasons).to.deep.equal(['shutting_down', 'shutting_down', 'shutting_down']);
     gate.close();
   });
 

@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { Client, LeaseholdError, monotonicMs, RefusedError } from '../../src/index.ts';
-import { type Script, type ScriptedServer, scriptedServer } from './scripted-server.ts';
+import { type Reply, type Script, type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
 const LEASE = {
   task_id: 'T4',
@@ -214,6 +214,37 @@ for (const kind of ['http', 'tcp'] as const) {
       expect(refused).to.have.nested.property('refusal.outcome', 'UNAVAILABLE');
       const report = await client.fail(ref, { reason: 'no' });
       expect(report, 'the first report was another verb').to.include({ outcome: 'REJECTED' });
+    });
+
+    it('takes no duplicate_report for an answer when nothing had happened before', async () => {
+      const full = { outcome: 'UNAVAILABLE', reason: 'mailbox_full', record: null };
+      const client = play((_, __, times) => (times === 1 ? full : DUPLICATE));
+      expect(await client.complete(ref)).to.include({ outcome: 'REJECTED' });
+      expect(server.asked).to.have.length(2);
+    });
+
+    it('repeats a batch only when all of it is UNAVAILABLE and no lease may be lost', async () => {
+      const no = (reason: string) => ({ outcome: 'UNAVAILABLE', reason, record: null });
+      let replies: Record<string, object[]> = {};
+      const client = play((op) => replies[op]?.shift() as Reply);
+      const calls = [
+        { op: 'kill', taskId: 'T4' },
+        { op: 'lease', workerId: 'w' },
+      ] as const;
+      const timesAsked = async (): Promise<number> => {
+        server.asked.length = 0;
+        await client.batch(calls);
+        return server.asked.length;
+      };
+      replies = { kill: [no('mailbox_full')], lease: [{ leases: [LEASE] }] };
+      expect(await timesAsked()).to.equal(2);
+      replies = {
+        kill: [no('mailbox_full'), COMMITTED],
+        lease: [no('mailbox_full'), { leases: [LEASE] }],
+      };
+      expect(await timesAsked()).to.equal(4);
+      replies = { kill: [no('mailbox_full'), COMMITTED], lease: [no('log_unavailable'), {}] };
+      expect(await timesAsked()).to.equal(2);
     });
 
     it('ends the wait of a lease when its signal aborts, and loses no grant', async () => {

@@ -62,6 +62,10 @@ describe('heartbeat mapper', () => {
       play(held(), tick(100), { kind: 'unanswered', nowMs }).lease.beatAtMs - nowMs;
     expect(at(110)).to.equal(47.5);
     expect(at(250)).to.equal(20);
+    const { lease } = play(held(), tick(100), { kind: 'unanswered', nowMs: 110 });
+    expect(wakeAtMs(lease)).to.equal(157.5);
+    expect(play(lease, tick(157)).last).to.equal(undefined);
+    expect(play(lease, tick(158)).last).to.deep.equal({ kind: 'send' });
   });
 
   it('is lost when rejected, and when its time is over at exactly its end', () => {

@@ -24,6 +24,14 @@ describe('lease cell', () => {
     expect(extended.claim(199)).to.equal(true);
   });
 
+  it('never ends later than it was told, to the microsecond', () => {
+    for (const endsAtMs of [100, 100.000_9, 123_456_789.123_999_9, 0.000_6]) {
+      const { endsAtMs: end } = new LeaseCell(endsAtMs);
+      expect(end).to.be.at.most(endsAtMs);
+      expect(end).to.be.above(endsAtMs - 0.001_001);
+    }
+  });
+
   it('shows the other thread its end while this one blocks', async () => {
     const cell = new LeaseCell(100);
     const code = `
