@@ -51,6 +51,18 @@ describe('expiry: more leases than a group takes', () => {
     expect(world.broken()).to.deep.equal([]);
   });
 
+  it('all are over before a new process takes its first request', async () => {
+    const { world } = await crowd();
+    const { store } = world.log;
+    const log = new GroupedLog({ store });
+    const next = new World({}, log);
+    next.time = world.time;
+    await next.loop.start();
+    expect(expiries(log.groups)).to.deep.equal([A_GROUP, A_GROUP, A_GROUP, LEASES - 3 * A_GROUP]);
+    expect(next.loop.state.leases.size).to.equal(0);
+    expect(next.modes).to.deep.equal(['serving']);
+  });
+
   it('so they do the next time', async () => {
     const { world, log } = await crowd();
     await world.tick();

@@ -184,5 +184,13 @@ describe('recovery: a log that takes nothing', () => {
     await pass(world, 1_000);
     expect(world.fatal).to.have.property('code', 'LOG_IO');
     expect(world.loop.recovery.mode).to.equal('ended');
+    const other = await failing(0);
+    await pass(other.world, 10);
+    other.log.reopen = () => Promise.reject(new LogError('LOG_IO', 'gone'));
+    other.log.plan('failed');
+    other.world.take(SUBMIT);
+    await other.world.settle();
+    await turns();
+    expect(other.world.fatal).to.have.property('code', 'LOG_IO');
   });
 });

@@ -5,6 +5,9 @@ import { stateDigest } from '../src/core/digest.ts';
 import { brokenInvariants } from '../src/core/invariants.ts';
 import { taskOf } from '../src/core/records.ts';
 import { NONE } from '../src/core/task-table.ts';
+import { encodeRecord } from '../src/log/codec.ts';
+import { DroppedRanges } from '../src/log/dropped-ranges.ts';
+import type { LogReader } from '../src/log/log.ts';
 import { MemoryLog } from '../src/log/memory-log.ts';
 import type { Lease, Leased } from '../src/protocol/response.ts';
 import { replay } from '../src/replay.ts';
@@ -120,6 +123,38 @@ describe('replay: history that was forgotten and removed', () => {
     await world.submit();
     world.log.store.entries.delete(2);
     expect(() => replay(world.log, { digestText })).to.throw(/record 2\b.*missing/);
+  });
+
+  it('a hole that the log itself passes over is named too', async () => {
+    const world = await World.started();
+    for (let n = 0; n < 4; n += 1) await world.submit();
+    const left = world.records().filter(({ seq }) => seq !== 3 && seq !== 4);
+    const dropped = new DroppedRanges([[3, 3]]);
+    const log = { read: () => left, dropped } as unknown as LogReader;
+    expect(() => replay(log, { digestText })).to.throw(/record 4\b.*missing/);
+    dropped.add(4, 4);
+    expect(replay(log, { digestText }).records).to.equal(3);
+  });
+
+  it('a record that cannot have happened is named, and nothing after it is believed', async () => {
+    const world = await World.started();
+    await world.submit();
+    const { leaseId, taskId } = await world.lease();
+    const at = world.loop.state.lastAt;
+    const forged = { type: 'TaskCompleted', at, prev: 1, taskId, leaseId } as const;
+    const seq = world.log.lastNumber + 1;
+    const bytes = encodeRecord({ ...forged, seq, extensions: 0, lastExtension: 0 });
+    expect(world.log.store.commit(seq, seq, [bytes])).to.equal(true);
+    const log = new MemoryLog({ store: world.log.store });
+    expect(() => replay(log, { digestText })).to.throw(/record 4: TaskCompleted: prev is 1/);
+  });
+
+  it('ends where it is told to', async () => {
+    const world = await World.started();
+    for (let n = 0; n < 5; n += 1) await world.submit();
+    const { state, records } = replay(world.log, { digestText, until: 4 });
+    expect([state.lastSeq, state.tasks.size, records]).to.deep.equal([4, 3, 4]);
+    expect(replay(world.log, { digestText }).records).to.equal(6);
   });
 
   it('a restored log skips numbers, and its old leases are not issued twice', async () => {

@@ -83,6 +83,11 @@ describe('socket flow', () => {
       const half = new RawConnection(address);
       half.socket.write('{"jsonrpc":');
       const idle = new RawConnection(address);
+      // A byte now and then makes no line of it.
+      const dripping = new RawConnection(address);
+      const drops = setInterval(() => dripping.socket.write(' '), 20);
+      await dripping.until(() => dripping.isClosed);
+      clearInterval(drops);
       await half.until(() => half.isClosed);
       idle.send(call(1, 'stats'));
       await idle.answers(1);
@@ -112,6 +117,21 @@ describe('socket flow', () => {
     peer.socket.end(call(3_000, 'stats'));
     await peer.answers(3_001);
     await peer.until(() => peer.isClosed);
+  });
+
+  it('lets nothing park that was looked at only after the half-close', async () => {
+    const peer = open();
+    const answers = new Map<number, (body: unknown) => void>();
+    backend.onAsk = ({ request, ticket, answer }) => {
+      if (request.op === 'lease') answers.set(ticket, answer);
+      else setImmediate(answer, {});
+    };
+    backend.onHasten = (ticket) => answers.get(ticket)?.({ leases: [] });
+    peer.send(...Array.from({ length: 3_000 }, (_, id) => call(id, 'stats')));
+    peer.socket.end(`${call(3_000, 'lease', { worker_id: 'w', wait_ms: 60_000 })}\n`);
+    await peer.answers(3_001);
+    await peer.until(() => peer.isClosed);
+    expect(answers.size).to.equal(1);
   });
 
   it('asks nobody for a half line whose sender has ended', async () => {
@@ -151,6 +171,10 @@ describe('socket flow', () => {
     half.socket.write('{"half":');
     await until(() => backend.asked.length === 1 && server.connections === 3);
     const closed = server.close();
+    // What comes after that is thrown away: nobody is asked, and nobody waits for an answer.
+    owed.send(call(2, 'stats'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(backend.asked).to.have.length(1);
     backend.asked[0]?.answer({ last: true });
     await owed.answers(1);
     await closed;
