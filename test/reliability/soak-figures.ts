@@ -72,12 +72,20 @@ export class Figures {
   }
 }
 
-/** Sizes of all files; what is removed meanwhile counts nothing. */
+/** Sizes of all files; what is removed while it is being looked at counts nothing. */
 function bytesUnder(directory: string): number {
-  let sum = 0;
-  for (const entry of fs.readdirSync(directory, { recursive: true }) as string[]) {
-    const found = fs.statSync(path.join(directory, entry), { throwIfNoEntry: false });
-    if (found?.isFile()) sum += found.size;
+  return namesIn(directory).reduce((sum, name) => {
+    const inside = path.join(directory, name);
+    const found = fs.statSync(inside, { throwIfNoEntry: false });
+    return sum + (found?.isDirectory() ? bytesUnder(inside) : (found?.size ?? 0));
+  }, 0);
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return fs.readdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
-  return sum;
 }
