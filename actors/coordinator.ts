@@ -234,8 +234,9 @@ function die(error: unknown): never {
 try {
   const log = await openLmdbLog({ dataDir: data.dataDir, segmentBytes: data.segmentBytes });
   say({ kind: 'opened', created: log.created, records: log.lastNumber, path: data.dataDir });
-  const archive =
-    data.archiveDir === undefined ? undefined : await openArchive(data.archiveDir, log);
+  const { archiveDir, skip } = data;
+  const how = { isRestored: skip > 0 };
+  const archive = archiveDir ? await openArchive(archiveDir, log, how) : undefined;
   const actor = new CoordinatorActor(new MeasuredLog(log, clock.monotonic), archive);
   for (const end of data.ends) actor.attach(end);
   data.control.on('message', (message: ToCoordinator) => {

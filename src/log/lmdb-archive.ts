@@ -31,10 +31,15 @@ import { Segments } from './segments.ts';
 
 /**
  * Makes the archive where there is none.
+ * @param isRestored the log is a copy, and will leave a gap in the numbers
  * @throws LogError LOG_ARCHIVE when what is there is no archive of this log, or cannot follow on
  *   what it holds; LOG_DIRECTORY, LOG_LOCKED, LOG_IO; LogCorrupt.
  */
-export async function openArchive(directory: string, log: LogReader): Promise<LmdbArchive> {
+export async function openArchive(
+  directory: string,
+  log: LogReader,
+  { isRestored = false } = {},
+): Promise<LmdbArchive> {
   const { dataDir, logDir } = await prepareDirectory(directory, '--archive-dir');
   if (!isArchive(dataDir)) {
     if (listSegments(logDir).length > 0) throw refused(dataDir, 'it holds a log of its own');
@@ -45,7 +50,7 @@ export async function openArchive(directory: string, log: LogReader): Promise<Lm
   try {
     if (listSegments(logDir).length === 0) await createSegment(logDir, 1);
     const segments = new Segments(logDir);
-    assertFollows(dataDir, segments, log);
+    assertFollows(dataDir, segments, log, isRestored);
     removeLeftovers(logDir, segments.counting);
     return new LmdbArchive(segments, log, lock);
   } catch (error) {
@@ -106,10 +111,16 @@ function* entriesOf(header: Header, records: Iterable<LogRecord>, last: number):
 }
 
 /** Another log's history, or a hole in this one's, would make a log of it that never was. */
-function assertFollows(directory: string, archived: Segments, log: LogReader): void {
+function assertFollows(
+  directory: string,
+  archived: Segments,
+  log: LogReader,
+  isRestored: boolean,
+): void {
   const { lastNumber: last, live } = archived;
   if (last === 0) return;
   if (live.last >= live.first) throw refused(directory, 'something else wrote to it');
+  if (isRestored) throw refused(directory, 'it holds the history of the log before its restore');
   const lost = log.dropped.ranges.at(-1)?.[1] ?? 0;
   if (lost > last) {
     const what = `it ends at record ${last}, and the log lacks records up to ${lost}: they were`;

@@ -195,6 +195,8 @@ describe('an archive', function () {
     await work(elsewhere, 60);
     const foreign = await told(openArchive(directory, other));
     expect(foreign.message).to.match(/archive-dir a new directory/);
+    const restored = await told(openArchive(directory, world.log, { isRestored: true }));
+    expect(restored.message).to.include('before its restore');
     const { length } = await readAll(directory);
     world.log.store.drop(length + 2);
     const holed = await told(openArchive(directory, world.log));
