@@ -9,7 +9,14 @@ import { encodeRecord } from '../../src/log/codec.ts';
 import { copyLog } from '../../src/log/copy-log.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
-import { type Log, LogCorrupt, LogError, type LogReader } from '../../src/log/log.ts';
+import {
+  type Log,
+  LogCorrupt,
+  LogError,
+  type LogReader,
+  type SealedSegment,
+} from '../../src/log/log.ts';
+import { rewriteEntry } from './lmdb-faults.ts';
 import { created, started } from './records.ts';
 
 const LAST = 400;
@@ -131,6 +138,23 @@ describe('a damaged log', () => {
     fs.renameSync(path.dirname(segment(two)), path.dirname(segment(one)));
     fs.renameSync(path.join(directory, 'one'), path.dirname(segment(two)));
     expect((await refused()).opened.message).to.match(/is not the segment that its name says/);
+  });
+
+  it('is refused by its seal when another sound record took the place of one', async () => {
+    const other = encodeRecord(created(5, 'q'.repeat(40)));
+    await rewriteEntry(dataDir, 5, () => other);
+    const log = await open(dataDir);
+    try {
+      const [first] = log.sealed();
+      const rewriting = log.rewrite(first as SealedSegment, ({ seq }) => seq !== 4);
+      const told = await rewriting.catch((error: unknown) => error);
+      expect(told).to.be.instanceOf(LogCorrupt).with.property('seq', first?.last);
+      // Nothing was removed: the damage can still be looked at.
+      expect(log.get(4)?.seq).to.equal(4);
+      expect(() => [...log.read(1)]).to.throw(LogCorrupt, 'not what its seal says');
+    } finally {
+      await log.close();
+    }
   });
 
   it('is sound without its lock files, as a copy of the data files is', async () => {
