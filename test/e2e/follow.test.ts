@@ -3,14 +3,15 @@
 
 import http from 'node:http';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { samplesOf, valueOf } from '../metrics/exposition.ts';
 import { Load } from './load.ts';
 import { type Fields, Stage } from './support.ts';
 
 /** One life of a follower: reads until it has `lines`, or its connection breaks. */
-function follow(stage: Stage, from: number, lines: number): Promise<number[]> {
-  const path = `/v1/log?follow=true&from=${from}`;
+function follow(stage: Stage, from: number, lines: number, filter = ''): Promise<number[]> {
+  const path = `/v1/log?follow=true&from=${from}${filter}`;
   return new Promise((resolve) => {
     const seen: number[] = [];
     const request = http.get(
@@ -19,8 +20,8 @@ function follow(stage: Stage, from: number, lines: number): Promise<number[]> {
         response.on('error', () => {});
         const input = createInterface({ input: response });
         input.on('line', (line) => {
-          // A line that a broken connection cut off is no line: it is asked for again.
-          if (seen.length < lines && line.endsWith('}')) seen.push(JSON.parse(line).seq as number);
+          const seq = seqOf(line);
+          if (seen.length < lines && seq !== undefined) seen.push(seq);
           if (seen.length === lines) request.destroy();
         });
         input.on('error', () => {});
@@ -32,15 +33,58 @@ function follow(stage: Stage, from: number, lines: number): Promise<number[]> {
   });
 }
 
+/** A line that a broken connection cut off is no line: it is asked for again. */
+function seqOf(line: string): number | undefined {
+  try {
+    return (JSON.parse(line) as { seq: number }).seq;
+  } catch {
+    return undefined;
+  }
+}
+
 const countersOf = async (stage: Stage): Promise<Record<string, number>> => {
   const { text } = await stage.call('GET', '/metrics');
   const ours = text.split('\n').filter((line) => /^(# (HELP|TYPE) )?leasehold_/.test(line));
   const samples = samplesOf(ours.join('\n'));
   const names = ['lease_expirations', 'duplicate_executions', 'late_reports', 'retries'];
-  return Object.fromEntries(
-    names.map((name) => [name, valueOf(samples, `leasehold_${name}_total`)]),
-  );
+  return Object.fromEntries([
+    ...names.map((name) => [name, valueOf(samples, `leasehold_${name}_total`)]),
+    ['leases_active', valueOf(samples, 'leasehold_leases_active')],
+    ...samples
+      .filter(({ name }) => name === 'leasehold_tasks')
+      .map(({ labels, value }) => [`${labels['queue']} ${labels['state']}`, value]),
+  ]);
 };
+
+/** A follower with a filter in so many lives, of one to four lines each. */
+async function pieces(stage: Stage, filter: string, lives: number): Promise<number[]> {
+  const seen: number[] = [];
+  for (let life = 0; life < lives; life += 1) {
+    const next = (seen.at(-1) ?? 0) + 1;
+    seen.push(...(await follow(stage, next, 1 + (life % 4), filter)));
+  }
+  return seen;
+}
+
+const taskOf = ({ task_id, seq }: Fields): string => String(task_id ?? `T${seq}`);
+
+/** The one task of a queue that is not delayed is leased, extended and given back so often. */
+async function passAround(stage: Stage, queue: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
+    await stage.submit({ queue, delay_ms: 3_600_000 });
+    const asked = { worker_id: 'w', queues: [queue], wait_ms: 5_000 };
+    const { body } = await stage.call('POST', '/v1/leases', asked);
+    const { task_id, lease_id } = (body['leases'] as Fields[])[0] as Fields;
+    const route = `/v1/leases/${lease_id}`;
+    await stage.call('POST', `${route}/heartbeat`, { task_id });
+    const { status } = await stage.call('POST', `${route}/fail`, {
+      task_id,
+      reason: 'next',
+      kind: 'released',
+    });
+    expect(status).equal(200);
+  }
+}
 
 describe('a follower of the log', function () {
   this.timeout(60_000);
@@ -58,7 +102,12 @@ describe('a follower of the log', function () {
       for (let death = 0; death < 50; death += 1) {
         seen.push(...(await follow(stage, seen.length + 1, 1 + ((death * 7) % 23))));
       }
-      server.kill('SIGKILL');
+      // The last one of this life is in the middle of reading when the server dies.
+      const [caught] = await Promise.all([
+        follow(stage, seen.length + 1, Number.MAX_SAFE_INTEGER),
+        pause(300).then(() => server.kill('SIGKILL')),
+      ]);
+      seen.push(...caught);
       await server.ended;
       await load.stop();
     }
@@ -67,6 +116,32 @@ describe('a follower of the log', function () {
     seen.push(...(await follow(stage, seen.length + 1, all.length - seen.length)));
     expect(seen).deep.equal(all.map(({ seq }) => seq));
     expect(seen.length).above(500);
+  });
+
+  it('of a queue, or of a task, misses nothing of it either', async () => {
+    for (let life = 1; life <= 2; life += 1) {
+      const server = await stage.serve(['--backoff-ms', '0']).ready();
+      const queue = `mail-${life}`;
+      const task = String((await stage.submit({ queue })).body['task_id']);
+      const load = new Load(stage, 3);
+      const [ofQueue, ofTask] = await Promise.all([
+        pieces(stage, `&queue=${queue}`, 12),
+        pieces(stage, `&task=${task}`, 10),
+        passAround(stage, queue, 16),
+      ]);
+      await load.stop();
+      server.kill('SIGKILL');
+      await server.ended;
+      await stage.serve().ready();
+      const all = await stage.records();
+      const tasks = new Set(all.filter((one) => one['queue'] === queue).map(taskOf));
+      const about = (wanted: ReadonlySet<string>): unknown[] =>
+        all.filter((one) => wanted.has(taskOf(one))).map(({ seq }) => seq);
+      expect([ofQueue.length, ofTask.length]).deep.equal([30, 23]);
+      expect(ofQueue).deep.equal(about(tasks).slice(0, 30));
+      expect(ofTask).deep.equal(about(new Set([task])).slice(0, 23));
+      await stage.stopAll();
+    }
   });
 
   it('costs a server nothing when it does not read', async () => {
