@@ -1,0 +1,137 @@
+// Holds `state --at SEQ` to the live state: while the loop goes through a long random story, with
+// restarts and forgotten history in it, its digest is noted at each record; read off the disk as of
+// each of these records, the state must have the same one.
+
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { stateAt, withLog } from '../../src/cli/offline.ts';
+import { stateDigest } from '../../src/core/digest.ts';
+import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { Random } from '../simulator/random.ts';
+import { leaseRequest, World } from '../support/world.ts';
+
+const main = path.resolve(import.meta.dirname, '../../src/cli/main.js');
+const STEPS = 500;
+type Held = { readonly taskId: number; readonly leaseId: number };
+
+/** Sequence number → digest of the live state right after that record. */
+type Digests = Map<number, string>;
+
+class Story {
+  readonly digests: Digests = new Map();
+  private readonly world: World;
+  private readonly dice: Random;
+  private readonly held: Held[] = [];
+
+  private constructor(world: World, seed: number) {
+    this.world = world;
+    this.dice = new Random(seed, 'story');
+  }
+
+  static async told(seed: number): Promise<{ digests: Digests; records: LogRecord[] }> {
+    const knobs = { maxRetries: 1, poisonThreshold: 3, retentionMs: 60_000, backoffMs: 500 };
+    const world = await World.started(knobs);
+    const story = new Story(world, seed);
+    story.watch();
+    for (let step = 0; step < STEPS; step += 1) await story.step();
+    return { digests: story.digests, records: world.records() };
+  }
+
+  /** Notes the state after each record that the loop decides. */
+  private watch(): void {
+    const { loop } = this.world;
+    const decide = loop.decide.bind(loop);
+    loop.decide = (record) => {
+      decide(record);
+      this.note();
+    };
+    this.note();
+  }
+
+  private note(): void {
+    const { state } = this.world.loop;
+    this.digests.set(state.lastSeq, stateDigest(state));
+  }
+
+  private async step(): Promise<void> {
+    const { dice, held, world } = this;
+    const queue = dice.pick(['a', 'b']);
+    const one = held.length === 0 ? undefined : dice.pick(held);
+    const what = dice.pick(['submit', 'lease', 'lease', 'end', 'end', 'beat', 'time', 'rare']);
+    if (what === 'submit' || one === undefined) {
+      await world.submit({ queue, delayMs: dice.pick([0, 0, 700]) });
+      const answer = await world.ask(leaseRequest({ queues: ['a', 'b'] }));
+      if (answer?.kind === 'leased') held.push(...answer.leases);
+    } else if (what === 'lease') {
+      const answer = await world.ask(leaseRequest({ queues: [queue], max: dice.pick([1, 3]) }));
+      if (answer?.kind === 'leased') held.push(...answer.leases);
+    } else if (what === 'end') {
+      const kind = dice.pick(['error', 'released', 'permanent'] as const);
+      if (dice.chance(0.5)) await world.complete(one);
+      else await world.fail(one, { kind });
+    } else if (what === 'beat') {
+      await world.heartbeat(one);
+    } else if (what === 'time') {
+      world.time += dice.pick([10, 1_000, 20_000]);
+      await world.tick();
+    } else if (dice.chance(0.5)) {
+      await world.ask({ op: 'kill', taskId: one.taskId, reason: 'enough' });
+      await world.ask({ op: 'redrive', taskId: one.taskId });
+    } else {
+      await world.restart();
+      this.watch();
+    }
+  }
+}
+
+async function write(dataDir: string, records: readonly LogRecord[]): Promise<void> {
+  const log = await openLmdbLog({ dataDir });
+  const [start, ...rest] = records;
+  expect(await log.start(start as CoordinatorStarted)).equal('durable');
+  expect(await log.append(rest)).equal('durable');
+  await log.close();
+}
+
+describe('the state as of any record', () => {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-states-'));
+  after(() => fs.rmSync(dir, { recursive: true, force: true }));
+
+  it('is what it was then', async () => {
+    const seed = Number(process.env['SEED'] ?? 17);
+    const { digests, records } = await Story.told(seed);
+    const types = new Set(records.map(({ type }) => type));
+    expect([...types], `SEED=${seed}`).members([
+      'CoordinatorStarted',
+      'HistoryForgotten',
+      'LeaseExpired',
+      'LeaseExtended',
+      'LeaseGranted',
+      'TaskCancelled',
+      'TaskCompleted',
+      'TaskCreated',
+      'TaskDead',
+      'TaskFailed',
+    ]);
+    expect(digests.size).above(300);
+    expect(new Set(digests.values()).size, 'each state has its own').equal(digests.size);
+    const dataDir = path.join(dir, String(seed));
+    await write(dataDir, records);
+    const io = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: {} };
+    await withLog(dataDir, async (log) => {
+      for (const [seq, digest] of digests) {
+        const state = await stateAt(log, seq, io);
+        expect(stateDigest(state), `SEED=${seed}, after record ${seq}`).equal(digest);
+      }
+    });
+    const seqs = [...digests.keys()];
+    for (const seq of [1, seqs[seqs.length >> 1] as number, seqs.at(-1) as number]) {
+      const args = [main, 'state', '--data-dir', dataDir, '--at', String(seq), '--json'];
+      const told = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+      expect(told).include({ seq, digest: digests.get(seq) });
+    }
+  }).timeout(60_000);
+});
