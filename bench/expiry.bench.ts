@@ -1,12 +1,12 @@
 // A hundred thousand leases that run out in one instant on a real server: how long until the last
 // one is expired, and what other requests wait meanwhile. The instant is made by stopping the
-// process (SIGSTOP) until all of them are over.
+// process (SIGSTOP) until all of them are over, or by ending it and starting another one then.
 
 import { pause } from './driver.ts';
 import { fill } from './fill.ts';
-import { atMost, type Bench, percentile, rowOf } from './harness.ts';
+import { atMost, type Bench, interleaved, percentile, type Row, rowOf } from './harness.ts';
 import { PAYLOAD } from './records.ts';
-import { startServer } from './server.ts';
+import { type Server, startServer } from './server.ts';
 import { type Calls, lifecycle, SocketLink } from './socket-link.ts';
 
 const LEASES = 100_000;
@@ -40,9 +40,12 @@ async function leaseAll(link: SocketLink, say: (text: string) => void): Promise<
   return last;
 }
 
-async function once(say: (text: string) => void) {
-  const knobs = ['--lease-duration-ms', String(LEASE_MS), '--backoff-ms', '0'];
-  const server = await startServer({ knobs });
+type How = 'paused' | 'down';
+const KNOBS = ['--lease-duration-ms', String(LEASE_MS), '--backoff-ms', '0'];
+
+/** A server on which all leases are over in the moment in which this resolves. */
+async function allOver(how: How, say: (text: string) => void): Promise<Server> {
+  const server = await startServer({ knobs: KNOBS });
   await fill(
     server.socketPort,
     LEASES,
@@ -52,15 +55,24 @@ async function once(say: (text: string) => void) {
   const link = await SocketLink.to(server.socketPort);
   const lastLeased = await leaseAll(link, say);
   if ((await expirations(link)) > 0) throw new Error('leasing took longer than a lease lasts');
-  process.kill(server.pid, 'SIGSTOP');
+  link.close();
+  if (how === 'paused') process.kill(server.pid, 'SIGSTOP');
+  else await server.stop(true);
   say('waiting until all leases are over');
   await pause(lastLeased + LEASE_MS + 100 - performance.now());
+  if (how === 'down') return startServer({ knobs: KNOBS, directory: server.directory });
+  process.kill(server.pid, 'SIGCONT');
+  return server;
+}
+
+async function once(how: How, say: (text: string) => void) {
+  const server = await allOver(how, say);
+  const began = performance.now();
+  const link = await SocketLink.to(server.socketPort);
   const others = await Promise.all(
     Array.from({ length: OTHERS }, () => SocketLink.to(server.socketPort)),
   );
   const takenMs: number[] = [];
-  process.kill(server.pid, 'SIGCONT');
-  const began = performance.now();
   const run = { over: false };
   const beside = others.map(async (other, client) => {
     const timed: Calls = {
@@ -82,25 +94,35 @@ async function once(say: (text: string) => void) {
   await Promise.all(beside);
   for (const other of [...others, link]) other.close();
   await server.stop();
-  return { allMs, p99Ms: percentile(takenMs, 99), requests: takenMs.length };
+  const { readyMs } = server;
+  return { allMs, p99Ms: percentile(takenMs, 99), requests: takenMs.length, readyMs };
+}
+
+function rowsOf(when: string, taken: readonly Awaited<ReturnType<typeof once>>[]): Row[] {
+  const all = taken.map(({ allMs }) => allMs);
+  const p99 = taken.map(({ p99Ms }) => p99Ms);
+  const requests = taken.map((one) => one.requests);
+  return [
+    rowOf(`${when}until all are expired`, 'ms', all, { goal: atMost(all, 2_000) }),
+    rowOf(`${when}other requests meanwhile: p99`, 'ms', p99, { goal: atMost(p99, 100) }),
+    rowOf(`${when}other requests meanwhile`, 'requests', requests),
+  ];
 }
 
 export const bench: Bench = {
   about: `${LEASES} leases over in one instant, ${OTHERS} connections working meanwhile`,
   async run({ rounds, say }) {
-    const taken: Awaited<ReturnType<typeof once>>[] = [];
     // Each round takes half a minute: three tell as much as five.
-    for (let round = 0; round < Math.min(rounds, 3); round += 1) taken.push(await once(say));
-    const all = taken.map(({ allMs }) => allMs);
-    const p99 = taken.map(({ p99Ms }) => p99Ms);
+    const options = { rounds: Math.min(rounds, 3), say };
+    const taken = await interleaved(options, {
+      paused: () => once('paused', say),
+      down: () => once('down', say),
+    });
+    const readyMs = taken.down.map((one) => one.readyMs);
     return [
-      rowOf('until all are expired', 'ms', all, { goal: atMost(all, 2_000) }),
-      rowOf('other requests meanwhile: p99', 'ms', p99, { goal: atMost(p99, 100) }),
-      rowOf(
-        'other requests meanwhile',
-        'requests',
-        taken.map(({ requests }) => requests),
-      ),
+      ...rowsOf('', taken.paused),
+      rowOf('after a start: from spawn to ready', 'ms', readyMs),
+      ...rowsOf('after a start: ', taken.down),
     ];
   },
 };

@@ -10,9 +10,10 @@ const binlog = (name, promise, flushed, args) => ({
   flushed,
   // One flush a command, whatever is in flight: a pipeline of them only makes all wait.
   pipelines: name !== '-f 0',
-  start: () =>
+  start: (directory) =>
     startProcess({
       name: 'beanstalkd',
+      directory,
       command: 'beanstalkd',
       args: (directory, port) => ['-l', '127.0.0.1', '-p', String(port), ...args(directory)],
     }),
@@ -74,7 +75,7 @@ async function client(port, payload) {
       out += line;
     });
   return {
-    submit: () => command(`put 0 0 60 ${payload.length}\r\n${payload}\r\n`, 'INSERTED'),
+    submit: (text = payload) => command(`put 0 0 60 ${text.length}\r\n${text}\r\n`, 'INSERTED'),
     lease: () => command('reserve\r\n', 'RESERVED'),
     complete: (id) => command(`delete ${id}\r\n`, 'DELETED'),
     close: () => socket.destroy(),

@@ -9,6 +9,7 @@ import { scratch } from '../../dist/bench/machine.js';
 
 const READY_MS = 15_000;
 const STOP_MS = 5_000;
+const KEEP_MS = 120_000;
 
 /** Whatever ends the bench, its servers must not outlive it. */
 const running = new Set();
@@ -18,12 +19,13 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 /**
- * Takes {name, command, args(directory, port), signal?, user?: {uid, gid}, prepare?(directory)}.
- * @returns {pid, port, directory, stop()}
+ * Takes {name, command, args(directory, port), signal?, user?: {uid, gid}, prepare?(directory),
+ * directory?: one that an earlier start left}.
+ * @returns {pid, port, directory, stop(keep?)}
  */
-export async function startProcess({ name, command, args, signal = 'SIGTERM', user, prepare }) {
-  const directory = scratch(`peer-${name}`);
-  await prepare?.(directory);
+export async function startProcess({ name, command, args, signal = 'SIGTERM', user, ...more }) {
+  const directory = more.directory ?? scratch(`peer-${name}`);
+  await more.prepare?.(directory);
   const port = await freePort();
   const child = spawn(command, args(directory, port), {
     cwd: directory,
@@ -36,13 +38,14 @@ export async function startProcess({ name, command, args, signal = 'SIGTERM', us
     said = `${said}${data}`.slice(-2_000);
   });
   const ended = once(child, 'exit').then(() => true);
-  const stop = async () => {
+  const stop = async (keep = false) => {
     child.kill(signal);
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    // What a directory is kept for must be written down first.
+    const timer = setTimeout(() => child.kill('SIGKILL'), keep ? KEEP_MS : STOP_MS);
     await ended;
     clearTimeout(timer);
     running.delete(child);
-    rmSync(directory, { recursive: true, force: true });
+    if (!keep) rmSync(directory, { recursive: true, force: true });
   };
   for (const until = performance.now() + READY_MS; !(await answers(port)); ) {
     if (child.exitCode !== null || performance.now() > until) {

@@ -16,9 +16,10 @@ const SETTINGS = {
   },
 };
 
-const startRedis = (setting) =>
+const startRedis = (setting, directory) =>
   startProcess({
     name: 'redis',
+    directory,
     command: 'redis-server',
     args: (directory, port) => [
       ...['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--save', ''],
@@ -30,7 +31,7 @@ const streams = (setting) => ({
   name: `Redis Streams, ${setting}`,
   ...SETTINGS[setting],
   pipelines: true,
-  start: () => startRedis(setting),
+  start: (directory) => startRedis(setting, directory),
   async client({ port }, index, payload) {
     const redis = new Redis({ port, host: '127.0.0.1', enableAutoPipelining: false });
     await redis.xgroup('CREATE', 'tasks', 'workers', '0', 'MKSTREAM').catch((error) => {
@@ -49,6 +50,23 @@ const streams = (setting) => ({
     };
   },
 });
+
+/** Many entries into the same stream, a group of them at a time. */
+export async function streamWriter({ port }) {
+  const redis = new Redis({ port, host: '127.0.0.1' });
+  await redis.xgroup('CREATE', 'tasks', 'workers', '0', 'MKSTREAM');
+  return {
+    add(payloads) {
+      const group = redis.pipeline();
+      for (const payload of payloads) group.xadd('tasks', '*', 'payload', payload);
+      return group.exec();
+    },
+    async isRewriting() {
+      return !(await redis.info('persistence')).includes('aof_rewrite_in_progress:0');
+    },
+    close: () => redis.disconnect(),
+  };
+}
 
 const bull = (setting) => ({
   name: `BullMQ, ${setting}`,
