@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { ServerProcess } from '../demo/processes.ts';
+import { removeAtExit, ServerProcess } from '../demo/processes.ts';
 import { CliError, EXIT, type Io, say, wholeNumber } from './command.ts';
 import { recordLine } from './record-line.ts';
 
@@ -42,6 +42,7 @@ export function define(command: Command, io: Io): void {
 
 async function lab(port: number, io: Io): Promise<void> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-lab-'));
+  removeAtExit(dir);
   const args = ['--lease-duration-ms', '5000', '--backoff-ms', '0'];
   const server = new ServerProcess({ dataDir: path.join(dir, 'data'), port, args });
   const stop = (): void => server.kill('SIGTERM');

@@ -10,6 +10,8 @@ import { STORIES, type Story } from '../learn/stories.ts';
 import { type Io, say, usage } from './command.ts';
 import { recordLine } from './record-line.ts';
 
+/** As a shell has it for Ctrl-C. */
+const INTERRUPTED = 130;
 const ALL: readonly Story[] = [...STORIES, ...EXPERIMENTS];
 
 interface Options {
@@ -29,6 +31,8 @@ async function tell(name: string | undefined, options: Options, io: Io): Promise
   const chosen = options.all === true ? ALL : choose(name);
   if (chosen.length === 0) return list(io);
   const wait = options.yes !== true && io.stdin.isTTY;
+  // An exit in order takes the story's processes along; the signal itself would not.
+  process.once('SIGTERM', () => process.exit(143)).once('SIGINT', () => process.exit(INTERRUPTED));
   for (const story of chosen) {
     await runStory(story, tellerOn(io, wait));
     say(io.stdout, '');
@@ -58,6 +62,7 @@ function tellerOn({ stdin, stdout }: Io, wait: boolean): Teller {
       say(stdout, `\n  ? ${question}`);
       if (!wait) return say(stdout, '');
       const reader = createInterface({ input: stdin, output: stdout });
+      reader.once('SIGINT', () => process.exit(INTERRUPTED));
       await reader.question('    (think, then press Enter) ');
       reader.close();
     },

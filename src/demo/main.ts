@@ -12,7 +12,7 @@ import { check, type FileTask } from './check.ts';
 import { factsOf } from './digest.ts';
 import { filesIn, ownFiles } from './files.ts';
 import { complain, print } from './print.ts';
-import { freePort, Process, ServerProcess } from './processes.ts';
+import { freePort, Process, removeAtExit, ServerProcess } from './processes.ts';
 
 const WORKERS = 4;
 /** Tasks that the victim finishes before it gets stuck in its next one. */
@@ -145,6 +145,7 @@ async function main(folders: readonly string[]): Promise<number> {
     return 2;
   }
   const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-demo-'));
+  removeAtExit(dir);
   const demo = new Demo(dir, await freePort());
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void demo.clean().finally(() => process.exit(1)));

@@ -3,6 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,6 +20,19 @@ const SUFFIX = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 /** The command line's executable. */
 export const EXECUTABLE = fileURLToPath(new URL(`../cli/main${SUFFIX}`, import.meta.url));
 
+/** However this process exits, also because nobody reads what it prints: they do not outlive it. */
+const living = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
+/** Removes a folder when this process exits. @returns takes that back. */
+export function removeAtExit(dir: string): () => void {
+  const remove = (): void => rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', remove);
+  return () => void process.off('exit', remove);
+}
+
 /** A node process of ours; its standard input stays open as long as this process lives. */
 export class Process {
   readonly child: ChildProcess;
@@ -31,6 +45,7 @@ export class Process {
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = process.env, cwd?: string) {
     const options = { env, stdio: 'pipe' as const, ...(cwd === undefined ? {} : { cwd }) };
     this.child = spawn(process.execPath, args, options);
+    living.add(this.child);
     this.child.stdout?.on('data', (data: Buffer) => {
       this.out = (this.out + data.toString('utf8')).slice(-OUTPUT_KEPT);
     });
@@ -56,6 +71,7 @@ export class Process {
   async #watch(): Promise<Ended> {
     const [code, signal] = (await once(this.child, 'close')) as [number, NodeJS.Signals];
     this.over = { code, signal };
+    living.delete(this.child);
     return this.over;
   }
 }

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { freePort, Process, ServerProcess } from '../demo/processes.ts';
+import { freePort, Process, removeAtExit, ServerProcess } from '../demo/processes.ts';
 import type { Heard, Told } from './puppet.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -52,6 +52,7 @@ export class Puppet {
 export class Stage {
   readonly url: string;
   readonly #dir: string;
+  readonly #isRemoved: () => void;
   readonly #port: number;
   readonly #knobs: readonly string[];
   readonly #puppets = new Map<string, Puppet>();
@@ -59,6 +60,7 @@ export class Stage {
 
   private constructor(dir: string, port: number, knobs: readonly string[]) {
     this.#dir = dir;
+    this.#isRemoved = removeAtExit(dir);
     this.#port = port;
     this.#knobs = knobs;
     this.url = `http://127.0.0.1:${port}`;
@@ -104,5 +106,6 @@ export class Stage {
     await Promise.all([...this.#puppets.values()].map((puppet) => puppet.destroy()));
     await this.#server?.destroy();
     await rm(this.#dir, { recursive: true, force: true });
+    this.#isRemoved();
   }
 }
