@@ -138,11 +138,16 @@ describe('a log after a crash', () => {
       expect(segments()).to.include('00000002-1').and.not.include('00000002-0');
       fs.cpSync(before, logDir, { recursive: true });
       const again = await open();
+      const late = await open();
       expect(numbers(again.read(1))).to.deep.equal(expected);
       await again.start(started(12));
-      expect(segments().filter((name) => name.startsWith('00000002'))).to.deep.equal([
-        '00000002-1',
-      ]);
+      const ofSecond = () => segments().filter((name) => name.startsWith('00000002'));
+      expect(ofSecond()).to.deep.equal(['00000002-1']);
+      // Who is not the writer removes nothing.
+      const name = '00000002-0';
+      fs.cpSync(path.join(before, name), path.join(logDir, name), { recursive: true });
+      expect(await late.start(started(12))).to.equal('fenced');
+      expect(ofSecond()).to.deep.equal([name, '00000002-1']);
     });
   });
 
