@@ -19,10 +19,10 @@ import { invariant } from './core/assert.ts';
 import { check } from './core/check.ts';
 import { type Changing, choose, isChanging } from './core/choose.ts';
 import type { Context } from './core/context.ts';
-import { forgotten } from './core/forgetting.ts';
+import { forgetPauseMs, forgotten } from './core/forgetting.ts';
 import { expired, isOver } from './core/lease-manager.ts';
 import type { ActiveLease } from './core/leases.ts';
-import type { LogRecord } from './core/records.ts';
+import type { HistoryForgotten, LogRecord } from './core/records.ts';
 import { respond } from './core/respond.ts';
 import type { State } from './core/state.ts';
 import { NONE } from './core/task-table.ts';
@@ -37,8 +37,6 @@ import { Removal } from './removal.ts';
 
 /** Expiries written with one group at most: other requests get into each, and wait for two. */
 const EXPIRED_A_GROUP = 500;
-/** Ended tasks are forgotten in strides, not with a record for each tick. */
-const FORGET_EVERY_MS = 200;
 
 export class Coordinator {
   readonly commits: GroupCommit;
@@ -50,7 +48,7 @@ export class Coordinator {
   readonly context: Context;
   private readonly events: CoordinatorEvents;
   private expiredInGroup = 0;
-  private forgottenAt = Number.NEGATIVE_INFINITY;
+  private forgetAt = Number.NEGATIVE_INFINITY;
   /** Nothing is parked any more. */
   isStopping = false;
 
@@ -239,12 +237,14 @@ export class Coordinator {
   }
 
   private forget(now: number): void {
-    if (now < this.forgottenAt + FORGET_EVERY_MS || this.removal.busy) return;
+    if (now < this.forgetAt || this.removal.busy) return;
     if (!this.recovery.time.mayForget(now)) return;
     const atOf = (seq: number): number => this.commits.read(seq)?.at ?? now;
-    const record = forgotten(this.state, this.context.knobs, now, atOf);
+    const due = (): HistoryForgotten | undefined =>
+      forgotten(this.state, this.context.knobs, now, atOf);
+    const record = due();
     if (record === undefined) return;
-    this.forgottenAt = now;
     this.decide(record);
+    this.forgetAt = now + forgetPauseMs(this.context.knobs, due() !== undefined);
   }
 }

@@ -12,6 +12,20 @@ import { forgetWeight } from './weights.ts';
 /** At most so many tasks leave with one record. */
 export const FORGOTTEN_MAX = 10_000;
 
+/** Ended tasks are forgotten in strides, at most so often. */
+const PAUSE_MS_MIN = 200;
+/** So many strides to a retention. */
+const STRIDES = 1_000;
+
+/**
+ * How long to wait after a record before the next one. These records stay in the log for good, so
+ * there is not one for each task that is due, unless more are due than one record takes.
+ */
+export function forgetPauseMs(knobs: CoreKnobs, isMoreDue: boolean): number {
+  const kept = [knobs.retentionMs, knobs.retentionFailedMs].filter((ms) => ms > 0);
+  return isMoreDue ? PAUSE_MS_MIN : Math.max(PAUSE_MS_MIN, Math.min(...kept) / STRIDES);
+}
+
 /** Removes every ended task up to the numbers, except one whose origin is still remembered. */
 export function forgetTasks(state: State, record: HistoryForgotten): void {
   state.completedThrough = record.completedThrough;
