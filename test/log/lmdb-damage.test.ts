@@ -140,6 +140,31 @@ describe('a damaged log', () => {
     expect((await refused()).opened.message).to.match(/is not the segment that its name says/);
   });
 
+  it('is refused when an older copy of a segment knows of none after it', async () => {
+    fs.rmSync(dataDir, { recursive: true });
+    const first = await open(dataDir);
+    await first.start(started(1));
+    await first.append([created(2, 'p')]);
+    await first.close();
+    const [name] = names() as [string];
+    const older = path.join(directory, 'older');
+    fs.cpSync(path.dirname(segment(name)), older, { recursive: true });
+    const log = await open(dataDir);
+    for (let seq = 3; names().length < 2 || log.sealed().length === 0; seq += 1) {
+      await log.append([created(seq, 'p'.repeat(9_000))]);
+    }
+    const { last } = log.sealed()[0] as SealedSegment;
+    await log.append([created(log.lastNumber + 1, 'p')]);
+    await log.close();
+    expect(names().length).to.equal(2);
+    fs.rmSync(path.dirname(segment(name)), { recursive: true });
+    fs.cpSync(older, path.dirname(segment(name)), { recursive: true });
+    const { opened, shown } = await refused();
+    expect(opened.message).to.match(/record 3: segment 1 goes on without a seal/);
+    expect(shown.message).to.equal(opened.message);
+    expect(last).to.be.greaterThan(3);
+  });
+
   it('is refused by its seal when another sound record took the place of one', async () => {
     const other = encodeRecord(created(5, 'q'.repeat(40)));
     await rewriteEntry(dataDir, 5, () => other);

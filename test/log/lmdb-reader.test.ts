@@ -76,6 +76,35 @@ describe('a reader beside the writer', () => {
     expect(reader.lastNumber).equal(3);
   });
 
+  it('follows a restored log over the numbers that it skips', async () => {
+    expect(await log.append([created(2, 10)])).equal('durable');
+    expect(reader.lastNumber).equal(2);
+    const start = { type: 'CoordinatorStarted', at: 1_000, prev: 0, formatVersion: 1 } as const;
+    expect(await log.start({ ...start, seq: 1_003, startedAt: 1_000 })).equal('durable');
+    expect(reader.lastNumber).equal(1_003);
+    expect([...reader.read(1)].map(({ seq }) => seq)).deep.equal([1, 2, 1_003]);
+    expect(reader.dropped.ranges).deep.equal([[3, 1_002]]);
+    expect(reader.get(3)).equal(undefined);
+  });
+
+  it('shows no more than is known to be durable, where somebody knows', async () => {
+    let known = 1;
+    const careful = await openLmdbReader(dataDir, () => known);
+    try {
+      await log.append([created(2, 10), created(3, 10)]);
+      expect(careful.lastNumber).equal(1);
+      expect(careful.get(2)).equal(undefined);
+      expect([...careful.read(1)]).length(1);
+      known = 2;
+      expect(careful.lastNumber).equal(2);
+      expect(careful.get(2)).property('seq', 2);
+      expect(careful.get(3)).equal(undefined);
+      expect([...careful.read(1)]).length(2);
+    } finally {
+      await careful.close();
+    }
+  });
+
   it('reads from another process what is durable there', async () => {
     await log.append([created(2, 10), created(3, 10)]);
     const module = new URL('../../src/log/lmdb-reader.js', import.meta.url).href;
