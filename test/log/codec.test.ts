@@ -126,6 +126,14 @@ describe('log/codec', () => {
     expect(() => encodeRecord({ ...created(5), at: -1 })).to.throw(RangeError);
   });
 
+  it('refuses bytes behind a record, though their checksum is right', () => {
+    for (const record of Object.values(SAMPLES)) {
+      const bytes = Buffer.concat([encodeRecord(record), Buffer.from([0])]);
+      bytes.writeUInt32LE(checksum(record.seq, bytes, 4, bytes.length), 0);
+      expect(() => decodeRecord(record.seq, bytes)).to.throw(LogCorrupt, '1 bytes left over');
+    }
+  });
+
   it('owns its bytes: the input may be reused at once', () => {
     const bytes = encodeRecord(created(42, 'abc'));
     const record = decodeRecord(42, bytes);
