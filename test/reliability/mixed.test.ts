@@ -24,8 +24,8 @@ const LARGE = { rate: 50, payloadBytes: 500, retentionMs: 60_000, leaseMs: 5_000
 const LEAKS: readonly Patch[] = [
   {
     file: 'src/removal.js',
-    from: 'if (!this.busy && !this.stopping)',
-    to: 'if (this.stopping)',
+    from: 'this.passing = this.pass();',
+    to: 'void 0;',
   },
   {
     file: 'src/core/apply.js',
