@@ -12,7 +12,8 @@ export const messageKinds = ['request', 'report', 'withdraw', 'hasten', 'reply']
 export type MessageKind = (typeof messageKinds)[number];
 
 const HEADER_BYTES = 12;
-const BATCH_BYTES = 64 * 1024;
+// Small enough that the other thread has something to do while a burst is still being written.
+const BATCH_BYTES = 16 * 1024;
 const EMPTY = new Uint8Array(0);
 
 /** What a message of so many bytes occupies in a batch, and so what it counts in the bound. */

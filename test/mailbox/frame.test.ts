@@ -50,14 +50,14 @@ describe('mailbox frames', () => {
     let sent = 0;
     const writer = new BatchWriter((batch) => {
       sent += 1;
-      expect(batch.byteLength).to.be.at.most(64 * 1024);
+      expect(batch.byteLength).to.be.at.most(16 * 1024);
     });
     writer.flush();
     expect(sent).to.equal(0);
     for (let ticket = 0; ticket < 1_000; ticket++) {
       writer.write(ticket, 'request', new Uint8Array(1_000));
     }
-    expect(sent).to.equal(Math.floor((1_000 - 1) / Math.floor((64 * 1024) / frameBytes(1_000))));
+    expect(sent).to.equal(Math.floor((1_000 - 1) / Math.floor((16 * 1024) / frameBytes(1_000))));
   });
 
   it('copy the message: the sender may reuse its bytes', () => {
