@@ -1,9 +1,9 @@
 // Owns when forgotten history leaves the device: after its HistoryForgotten is flushed, and after
 // the archive has it where there is one, sealed stretch by sealed stretch in ascending order, in
-// the background (R32). It never decides what is
-// forgotten, and removing the same again is harmless. A stretch is rewritten again only when the
-// forgetting has come as far beyond its end again as at the last time, so that the rewrites of one
-// stretch stay few however long a task in it waits; and neighbours that became small become one.
+// the background (R32). It never decides what is forgotten, and removing the same again is
+// harmless. A stretch is rewritten again only when the forgetting has come as far beyond its end
+// again as at the last time, so that the rewrites of one stretch stay few however long a task in it
+// waits; and neighbours that became small become one.
 
 import { type HistoryForgotten, type LogRecord, taskOf } from './core/records.ts';
 import type { State } from './core/state.ts';

@@ -30,7 +30,7 @@ export const checksumOf = (b: Uint8Array, at = 0): number =>
   0;
 
 /**
- * @returns the record's bytes, in memory of their own.
+ * @returns the record's bytes, which nothing overwrites; small ones share the runtime's pool.
  * @throws RangeError when a field cannot be stored: a number that is not before it in the log, say.
  */
 export function encodeRecord(record: LogRecord): Uint8Array {

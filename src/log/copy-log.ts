@@ -5,6 +5,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { copyPlan, type Part } from './copy-plan.ts';
+import { clipped } from './dropped-ranges.ts';
 import { Environment } from './lmdb-env.ts';
 import { openSegments } from './lmdb-reader.ts';
 import { createSegment } from './lmdb-writer.ts';
@@ -137,9 +138,7 @@ async function copyPart(
   const { ordinal, seal } = segment;
   if (isSealed && seal !== undefined) await standIn(logDir, seal.successor);
   const generation = freeGeneration(logDir, segment);
-  const dropped = segment.dropped
-    .map(([from, to]) => [from, Math.min(to, end)] as const)
-    .filter(([from, to]) => from <= to);
+  const dropped = clipped(segment.dropped, segment.first, end);
   const header = encodeMark(HEADER_KEY, { kind: 'header', ordinal, generation, dropped });
   const rows = source.entries(segment, HEADER_KEY + 1, isSealed ? segment.last + 1 : end);
   await createWhole(segmentPath(logDir, ordinal, generation), (directory) =>

@@ -5,6 +5,16 @@ import type { DroppedSet } from './log.ts';
 
 type Range = [from: number, to: number];
 
+/** The part of the ranges that lies within from..to. */
+export const clipped = (
+  ranges: DroppedSet['ranges'],
+  from: number,
+  to: number,
+): DroppedSet['ranges'] =>
+  ranges
+    .map(([first, last]) => [Math.max(first, from), Math.min(last, to)] as const)
+    .filter(([first, last]) => first <= last);
+
 export class DroppedRanges implements DroppedSet {
   private readonly sorted: Range[];
 

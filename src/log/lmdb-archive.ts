@@ -7,13 +7,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { LogRecord } from '../core/records.ts';
 import { checksumOf, encodeRecord } from './codec.ts';
-import { DroppedRanges } from './dropped-ranges.ts';
+import { clipped } from './dropped-ranges.ts';
 import { Environment } from './lmdb-env.ts';
 import { createSegment } from './lmdb-writer.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { type Archive, LogError, type LogReader, type SealedSegment } from './log.ts';
 import { isContinued } from './same-log.ts';
-import type { Segment } from './segment-chain.ts';
 import {
   ARCHIVE_NOTE,
   createWhole,
@@ -81,7 +80,7 @@ export class LmdbArchive implements Archive {
     await createSegment(logDir, live.ordinal + 1);
     // The live one is empty: it stands for the end of the archive, and now gets what comes there.
     const name = { ordinal: live.ordinal, generation: live.generation + 1 };
-    const dropped = within(this.log.dropped.ranges, from, last);
+    const dropped = clipped(this.log.dropped.ranges, from, last);
     const header: Header = { kind: 'header', ...name, dropped };
     const target = segmentPath(logDir, name.ordinal, name.generation);
     const rows = unlessAborted(entriesOf(header, this.log.read(from, last), last), signal);
@@ -129,14 +128,6 @@ function assertFollows(
   if (!isContinued(archived, log)) {
     throw refused(directory, 'it holds the history of another log');
   }
-}
-
-function within(ranges: Segment['dropped'], from: number, to: number): Segment['dropped'] {
-  const clipped = new DroppedRanges();
-  for (const [first, last] of ranges) {
-    if (last >= from && first <= to) clipped.add(Math.max(first, from), Math.min(last, to));
-  }
-  return clipped.ranges;
 }
 
 const refused = (directory: string, why: string): LogError =>
