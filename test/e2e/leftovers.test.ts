@@ -2,11 +2,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { EXECUTABLE } from '../../src/demo/processes.ts';
+import { need } from '../reliability/machine.ts';
 import { cleanEnv } from './support.ts';
 
 /** Processes that name the folder in their arguments. */
@@ -24,7 +25,7 @@ describe('a story that does not come to its end', function () {
   this.timeout(40_000);
   let folder = '';
   before(function () {
-    if (!existsSync('/proc/self/cmdline')) this.skip();
+    need(this, 'linux'); // Who is left is looked up in /proc.
   });
   beforeEach(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'leasehold-leftovers-'));

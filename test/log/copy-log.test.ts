@@ -6,17 +6,13 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import type { LogRecord } from '../../src/core/records.ts';
 import { type Copied, copyLog } from '../../src/log/copy-log.ts';
 import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { LogCorrupt } from '../../src/log/log.ts';
+import { grow, numbers, SEGMENT_BYTES, tens } from './growing.ts';
 import { created, started } from './records.ts';
 import { everyStep } from './steps.ts';
-
-const SEGMENT_BYTES = 160_000;
-const numbers = (records: Iterable<LogRecord>) => [...records].map(({ seq }) => seq);
-const tens = ({ seq }: LogRecord) => seq % 10 === 1;
 
 describe('a copy of a log', function () {
   this.timeout(60_000);
@@ -37,13 +33,7 @@ describe('a copy of a log', function () {
     fs.rmSync(root, { recursive: true });
   });
 
-  async function append(groups: number): Promise<void> {
-    for (let left = groups; left > 0; left -= 1) {
-      const first = log.lastNumber + 1;
-      const records = Array.from({ length: 10 }, (_, i) => created(first + i, 'x'.repeat(1_500)));
-      expect(await log.append(records)).to.equal('durable');
-    }
-  }
+  const append = (groups: number): Promise<void> => grow(log, groups);
   async function siftAndMerge(count: number): Promise<void> {
     for (const segment of log.sealed().slice(0, count)) await log.rewrite(segment, tens);
     while ((await log.merge()) !== undefined);

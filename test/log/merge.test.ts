@@ -10,12 +10,9 @@ import type { LogRecord } from '../../src/core/records.ts';
 import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { LogCorrupt } from '../../src/log/log.ts';
+import { grow, numbers, SEGMENT_BYTES, tens } from './growing.ts';
 import { created, started } from './records.ts';
 import { everyStep, type Step } from './steps.ts';
-
-const SEGMENT_BYTES = 160_000;
-const numbers = (records: Iterable<LogRecord>) => [...records].map(({ seq }) => seq);
-const tens = ({ seq }: LogRecord) => seq % 10 === 1;
 
 describe('segments that became small', function () {
   this.timeout(60_000);
@@ -41,13 +38,7 @@ describe('segments that became small', function () {
   const segments = () => fs.readdirSync(logDir).toSorted();
   const bytes = () => log.bytes().total;
 
-  async function append(groups: number): Promise<void> {
-    for (let left = groups; left > 0; left -= 1) {
-      const first = log.lastNumber + 1;
-      const records = Array.from({ length: 10 }, (_, i) => created(first + i, 'x'.repeat(1_500)));
-      expect(await log.append(records)).to.equal('durable');
-    }
-  }
+  const append = (groups: number): Promise<void> => grow(log, groups);
   async function siftAll(): Promise<void> {
     for (const segment of log.sealed()) await log.rewrite(segment, tens);
   }

@@ -80,6 +80,18 @@ function keepsAll(before: readonly Fields[], after: readonly Fields[]): void {
   }
 }
 
+/** What stopped is done with the next forgetting; then the log is looked at. */
+async function removesNext(place: Place, server: Server, before: readonly Fields[]): Promise<void> {
+  const link = new HttpLink(place.httpPort);
+  await link.call('submit', { payload: 'p', queue: 'done' });
+  await finishOne(link);
+  await until('it is removed', () => server.out.includes(REMOVED), WITHIN_MS);
+  link.close();
+  keepsAll(before, await server.records());
+  expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+  verify(place.dataDir);
+}
+
 async function fullAtRemoval(
   place: Place,
   disk: SmallDisk,
@@ -135,14 +147,7 @@ describe('a full disk at the removal of history', () => {
       const server = await serve(place, 1);
       await until('the removal stops', () => server.out.includes(STOPPED), WITHIN_MS);
       disk.free();
-      const link = new HttpLink(place.httpPort);
-      await link.call('submit', { payload: 'p', queue: 'done' });
-      await finishOne(link);
-      await until('it is removed', () => server.out.includes(REMOVED), WITHIN_MS);
-      link.close();
-      keepsAll(before, await server.records());
-      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-      verify(place.dataDir);
+      await removesNext(place, server, before);
     });
   }).timeout(60_000);
 
@@ -182,14 +187,9 @@ describe('a device that fails at the removal of history', () => {
         await until(`${what}: the removal stops`, isStopped, WITHIN_MS);
         expect(namesIn(place), what).to.satisfy((names: string[]) => names.every(isFirst));
       }
-      device.mend();
-      await link.call('submit', { payload: 'p', queue: 'done' });
-      await finishOne(link);
-      await until('it is removed', () => server.out.includes(REMOVED), WITHIN_MS);
       link.close();
-      keepsAll(before, await server.records());
-      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-      verify(place.dataDir);
+      device.mend();
+      await removesNext(place, server, before);
     });
   }).timeout(120_000);
 });
