@@ -35,7 +35,7 @@ export class Exposition {
       const samples = this.#lines.get(name);
       if (samples === undefined) continue;
       lines.push(`# HELP ${name} ${help.replaceAll('\\', '\\\\')}`, `# TYPE ${name} ${type}`);
-      lines.push(...samples);
+      for (const sample of samples) lines.push(sample);
     }
     return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
   }

@@ -41,7 +41,10 @@ export function gantt(given: Explanation): string[] {
   const right = `${clockText(to)} (+${durationText(to - from)})`;
   const scale = left + right.padStart(CHART_COLUMNS - left.length);
   const number = String(attempts.at(-1)?.attempt ?? 0).length;
-  const lease = Math.max(...attempts.map(({ leaseId }) => formatLeaseId(leaseId).length));
+  const lease = attempts.reduce(
+    (width, { leaseId }) => Math.max(width, formatLeaseId(leaseId).length),
+    0,
+  );
   const indent = ' '.repeat(number + lease + WORKER_COLUMNS + 6);
   const rows = attempts.map(
     (attempt) =>
@@ -56,7 +59,9 @@ export function gantt(given: Explanation): string[] {
 
 function endOf({ attempts, now, records }: Explanation): number {
   const open = now.state === 'WAITING' || now.state === 'LEASED';
-  return open ? now.at : Math.max(...records.map(({ at }) => at), attempts.at(-1)?.grantedAt ?? 0);
+  if (open) return now.at;
+  const granted = attempts.at(-1)?.grantedAt ?? 0;
+  return records.reduce((last, { at }) => Math.max(last, at), granted);
 }
 
 function row(

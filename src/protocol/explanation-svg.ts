@@ -54,7 +54,7 @@ interface Scale {
 
 function scaleOf({ createdAt, records, now }: Explanation): Scale {
   const open = now.state === 'WAITING' || now.state === 'LEASED';
-  const last = open ? now.at : Math.max(...records.map(({ at }) => at));
+  const last = open ? now.at : records.reduce((last, { at }) => Math.max(last, at), createdAt);
   const to = Math.max(last, createdAt + 1);
   const span = WIDTH - LEFT - RIGHT;
   const part = (at: number): number =>

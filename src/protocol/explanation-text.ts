@@ -67,7 +67,7 @@ function recordLines(given: Explanation): string[] {
     ...given.starts.map((start) => startRow(start, given)),
   ].toSorted((a, b) => a.seq - b.seq);
   const width = (pick: (row: Row) => string): number =>
-    Math.max(...rows.map((row) => pick(row).length));
+    rows.reduce((most, row) => Math.max(most, pick(row).length), 0);
   const seq = width((row) => String(row.seq));
   const time = width((row) => row.time);
   // A start has no change of state; its longer name may run into that column.

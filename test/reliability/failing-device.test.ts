@@ -91,7 +91,7 @@ describe('a device that fails under a serving coordinator', () => {
     }
     await pause(40);
     await traffic.stop();
-    history.push(...traffic.history);
+    history = history.concat(traffic.history);
     return how;
   }
 

@@ -52,7 +52,7 @@ export async function live(place: Place, options: LivesOptions): Promise<Lived> 
     flag,
     `${retentionMs}`,
   ]);
-  const history: Asked[] = [];
+  let history: Asked[] = [];
   let shown: Fields[] = [];
   for (let life = 0; life < lives; life += 1) {
     const server = await place.serve({ args: [...ARGS, ...retention], executable }).ready();
@@ -67,7 +67,7 @@ export async function live(place: Place, options: LivesOptions): Promise<Lived> 
     await options.ends(server);
     await traffic.over;
     traffic.close();
-    history.push(...traffic.history);
+    history = history.concat(traffic.history);
   }
   const answered = answeredIn(history);
   if (retentionMs > 0) return { answered, log: await holdsWhatIsKept(place, history) };
@@ -96,7 +96,7 @@ async function holdsWhatIsKept(
   const through = log.flatMap((line) =>
     line['type'] === 'HistoryForgotten' ? [line['completed_through'], line['failed_through']] : [],
   );
-  const forgotten = Math.max(0, ...(through as number[]));
+  const forgotten = (through as number[]).reduce((most, one) => Math.max(most, one), 0);
   const kept = new Set(log.map(({ seq }) => seq));
   const isForgotten = (sentence: string): boolean => {
     const [, seq] = /: record (\d+) is (?:missing|no report for \w+)$/.exec(sentence) ?? [];

@@ -1,6 +1,7 @@
 // Owns a load of clients that do everything a task can go through, over HTTP and the socket, and
 // the history of it: each request with its place in the order of calls and returns, and its answer.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../simulator/random.ts';
 import { Cut, HttpLink, type Link, type Op, SocketLink } from './links.ts';
 import type { Fields, Place } from './server.ts';
@@ -26,6 +27,9 @@ export interface TrafficOptions {
   /** What to do when a connection broke: go on, or end this client (the default). */
   readonly onCut?: () => Promise<void>;
 }
+
+/** As a client does that was refused: without it a stall is a hundred thousand refusals. */
+const AFTER_REFUSAL_MS = 5;
 
 let traffics = 0;
 /** One order for all loads of a process, so that the histories of several lives are one. */
@@ -85,7 +89,7 @@ export class Traffic {
     };
     const { task_id: created } = await this.#ask(link, 'submit', submit);
     if (random.chance(0.1)) await this.#ask(link, 'submit', submit);
-    if (created === undefined) return; // Refused.
+    if (created === undefined) return pause(AFTER_REFUSAL_MS);
     if (random.chance(0.03)) await this.#ask(link, 'kill', { task_id: created });
     const wanted = { worker_id: worker, max: random.between(1, 3) };
     const { leases = [] } = await this.#ask(link, 'lease', wanted);
