@@ -6,9 +6,9 @@ import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 import { Producer } from '../src/mailbox/producer.ts';
 import { RequestTimes } from '../src/metrics/figures.ts';
 import { type Answer, answerOf, decodeAnswer } from '../src/protocol/answer-frame.ts';
+import { type UnavailableReason, unavailable } from '../src/protocol/refusal.ts';
 import { isWorkInProgress, type Request } from '../src/protocol/request.ts';
 import { encodeRequest } from '../src/protocol/request-codec.ts';
-import { type UnavailableReason, unavailable } from '../src/protocol/response.ts';
 import type { Progress } from './progress.ts';
 
 /** Called exactly once; `answer.body` is a view to be used at once. */

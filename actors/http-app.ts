@@ -3,7 +3,7 @@
 
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 import { bodyMaxBytes } from '../src/protocol/limits.ts';
-import { rejected } from '../src/protocol/response.ts';
+import { rejected } from '../src/protocol/refusal.ts';
 import { BodyReader } from './http-body.ts';
 import { guardOf } from './http-guard.ts';
 import { clientErrorHandler, errorHandler, notFoundHandler, sendRefusal } from './http-problems.ts';

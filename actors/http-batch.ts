@@ -5,8 +5,8 @@ import { type Answer, answerOf } from '../src/protocol/answer-frame.ts';
 import type { ParseLimits } from '../src/protocol/limits.ts';
 import { parseRequest, type Verb } from '../src/protocol/parse.ts';
 import { isRefusal } from '../src/protocol/parse-fields.ts';
+import { type Rejected, rejected } from '../src/protocol/refusal.ts';
 import type { Request } from '../src/protocol/request.ts';
-import { type Rejected, rejected } from '../src/protocol/response.ts';
 import type { Gate } from './gate.ts';
 
 const VERBS: ReadonlySet<unknown> = new Set<Verb>([

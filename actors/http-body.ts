@@ -2,7 +2,7 @@
 // bounded together, so that a thousand slow senders cannot take the memory. It looks into none.
 
 import type { IncomingMessage } from 'node:http';
-import { type Refusal, rejected, unavailable } from '../src/protocol/response.ts';
+import { type Refusal, rejected, unavailable } from '../src/protocol/refusal.ts';
 
 /** A body that is not taken; the refusal is its answer. */
 export class BodyRefused extends Error {

@@ -4,7 +4,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Rejected, rejected } from '../src/protocol/response.ts';
+import { type Rejected, rejected } from '../src/protocol/refusal.ts';
 
 /** @returns undefined: go on. */
 export type Guard = (headers: IncomingHttpHeaders) => Rejected | undefined;

@@ -4,7 +4,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson } from '../src/protocol/json.ts';
-import { type Rejected, rejected } from '../src/protocol/response.ts';
+import { type Rejected, rejected } from '../src/protocol/refusal.ts';
 import type { Form } from '../src/protocol/schemas.ts';
 import { wantsWholeNumber } from '../src/protocol/validate.ts';
 

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, answerOf } from '../src/protocol/answer-frame.ts';
 import { formatRefusal } from '../src/protocol/problem.ts';
-import { type Refusal, type Rejected, rejected } from '../src/protocol/response.ts';
+import { type Refusal, type Rejected, rejected } from '../src/protocol/refusal.ts';
 import { BodyRefused } from './http-body.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';

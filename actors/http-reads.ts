@@ -7,7 +7,7 @@ import { answerOf } from '../src/protocol/answer-frame.ts';
 import { openApi } from '../src/protocol/openapi.ts';
 import { isRefusal, readTaskId } from '../src/protocol/parse-fields.ts';
 import { formatRefusal } from '../src/protocol/problem.ts';
-import { type Unavailable, unavailable } from '../src/protocol/response.ts';
+import { type Unavailable, unavailable } from '../src/protocol/refusal.ts';
 import { malformed } from '../src/protocol/validate.ts';
 import { readQuery } from './http-input.ts';
 import { asLine, JSON_TYPE, sendAnswer, sendRefusal } from './http-problems.ts';

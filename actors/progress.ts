@@ -1,7 +1,7 @@
 // Owns the few numbers about the coordinator that every thread may look at without asking: its
 // phase, how far the replay is, and the newest durable record. One thread writes each word.
 
-import type { UnavailableReason } from '../src/protocol/response.ts';
+import type { UnavailableReason } from '../src/protocol/refusal.ts';
 
 /** refusing: ready for reads, but the log takes no records now. */
 export const PHASES = ['starting', 'recovering', 'ready', 'refusing', 'stopping', 'down'] as const;

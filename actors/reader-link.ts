@@ -8,8 +8,8 @@ import { type CoordinatorFigures, metricsText } from '../src/metrics/metrics-tex
 import { parseTaskId } from '../src/protocol/ids.ts';
 import { PAGE_DEFAULT } from '../src/protocol/limits.ts';
 import { formatRefusal } from '../src/protocol/problem.ts';
+import { unavailable } from '../src/protocol/refusal.ts';
 import type { Request } from '../src/protocol/request.ts';
-import { unavailable } from '../src/protocol/response.ts';
 import type { LogFields } from '../src/protocol/schemas.ts';
 import { parseStanding } from '../src/protocol/standing-json.ts';
 import type { LogQuery } from '../src/reader/log-query.ts';

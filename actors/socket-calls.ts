@@ -15,8 +15,8 @@ import {
 import type { ParseLimits } from '../src/protocol/limits.ts';
 import { parseRequest, type Verb } from '../src/protocol/parse.ts';
 import { formatRefusal } from '../src/protocol/problem.ts';
+import { rejected } from '../src/protocol/refusal.ts';
 import type { Request } from '../src/protocol/request.ts';
-import { rejected } from '../src/protocol/response.ts';
 import { malformed } from '../src/protocol/validate.ts';
 
 export type OnAnswer = (answer: Answer) => void;

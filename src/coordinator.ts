@@ -10,8 +10,7 @@
 // GroupCommit to hold them. Before a request that names a task or lease is decided, that lease is
 // expired if its time has come; before anything else, whatever is due (R7).
 //
-// No I/O but the log's, no clock but the one handed in: actors, tests and the simulator run this
-// same file.
+// No I/O but the log's, no clock but the one handed in: actors, tests, simulator run this file.
 
 import type { CoordinatorEvents, CoordinatorOptions } from './coordinator-options.ts';
 import { applyChecked } from './core/apply.ts';
@@ -29,8 +28,9 @@ import { NONE } from './core/task-table.ts';
 import { validate } from './core/validate.ts';
 import { Granting } from './granting.ts';
 import { GroupCommit, type Ticket } from './group-commit.ts';
+import { unavailable } from './protocol/refusal.ts';
 import type { LeaseRequest, Request } from './protocol/request.ts';
-import { type Response, unavailable } from './protocol/response.ts';
+import type { Response } from './protocol/response.ts';
 import { Reading } from './reading.ts';
 import { Recovery } from './recovery.ts';
 import { Removal } from './removal.ts';

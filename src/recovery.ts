@@ -11,8 +11,8 @@ import { type CoordinatorStarted, FORMAT_VERSION } from './core/records.ts';
 import { State } from './core/state.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { LogError } from './log/log.ts';
+import { type Unavailable, unavailable } from './protocol/refusal.ts';
 import type { Request } from './protocol/request.ts';
-import { type Unavailable, unavailable } from './protocol/response.ts';
 import { isRead } from './reading.ts';
 import { replay } from './replay.ts';
 

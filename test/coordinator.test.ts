@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { stateDigest } from '../src/core/digest.ts';
 import { brokenInvariants } from '../src/core/invariants.ts';
 import { MemoryLog } from '../src/log/memory-log.ts';
-import type { Leased, Refusal, Response, TaskShown } from '../src/protocol/response.ts';
+import type { Refusal } from '../src/protocol/refusal.ts';
+import type { Leased, Response, TaskShown } from '../src/protocol/response.ts';
 import { replay } from '../src/replay.ts';
 import { digestText, leaseRequest, World } from './support/world.ts';
 

@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import type { LogRecord } from '../src/core/records.ts';
 import type { AppendResult } from '../src/log/log.ts';
 import { MemoryLog } from '../src/log/memory-log.ts';
-import type { Lease, Leased, Refusal, TaskShown } from '../src/protocol/response.ts';
+import type { Refusal } from '../src/protocol/refusal.ts';
+import type { Lease, Leased, TaskShown } from '../src/protocol/response.ts';
 import { leaseRequest, World } from './support/world.ts';
 
 const LEASES = 1_600;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { CoordinatorStarted } from '../src/core/records.ts';
 import { type AppendResult, LogError } from '../src/log/log.ts';
 import { MemoryLog } from '../src/log/memory-log.ts';
-import type { Refusal } from '../src/protocol/response.ts';
+import type { Refusal } from '../src/protocol/refusal.ts';
 import { World } from './support/world.ts';
 
 /** Tells when somebody wants to become the writer. */

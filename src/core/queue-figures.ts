@@ -1,22 +1,10 @@
 // Owns the figures of the queues that metrics show: the fullest by name, the rest as one row. It
 // makes no object for a queue that is not shown, because the coordinator decides nothing meanwhile.
 
+import type { QueueFigures } from '../protocol/response.ts';
 import type { Queue } from './queue.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
-
-/** One queue as metrics show it. */
-export interface QueueFigures {
-  readonly queue: string;
-  readonly waiting: number;
-  readonly leased: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly dead: number;
-  readonly eligible: number;
-  /** From eligibility; 0 when nothing waits. */
-  readonly oldest_waiting_ms: number;
-}
 
 /** Beyond this the rest of the queues is summed as `other`. */
 export const QUEUES_SHOWN = 1_000;

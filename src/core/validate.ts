@@ -2,8 +2,8 @@
 // order of the checks is a ruling (R12), and each answer is decided from the state alone.
 
 import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';
+import { type CancelledReason, type Rejected, rejected } from '../protocol/refusal.ts';
 import type { HeartbeatRequest, ReportRequest, Request } from '../protocol/request.ts';
-import { type CancelledReason, type Rejected, rejected } from '../protocol/response.ts';
 import { digestOf } from './digest-index.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';

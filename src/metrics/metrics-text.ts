@@ -3,6 +3,7 @@
 
 import type { HistogramData } from '../histogram.ts';
 import { TASK_STATES } from '../protocol/request.ts';
+import type { QueueFigures } from '../protocol/response.ts';
 import { Exposition } from './exposition.ts';
 import type { RequestFigure, ThreadFigures } from './figures.ts';
 
@@ -30,19 +31,6 @@ export interface CoordinatorFigures {
   };
   /** A bounded number: the fullest, and the others as one. */
   readonly queues: readonly QueueFigures[];
-}
-
-/** One queue, or the sum of those that are not shown. */
-export interface QueueFigures {
-  readonly queue: string;
-  readonly waiting: number;
-  readonly leased: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly dead: number;
-  readonly eligible: number;
-  /** From eligibility; 0 when nothing waits. */
-  readonly oldest_waiting_ms: number;
 }
 
 /**

@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closingQuote, duplicateField } from './json-text.ts';
 import { DEPTH_MAX } from './limits.ts';
-import { type Rejected, rejected } from './response.ts';
+import { type Rejected, rejected } from './refusal.ts';
 
 export interface JsonValue {
   readonly kind: 'json';

@@ -3,7 +3,7 @@
 
 import { parseJson } from './json.ts';
 import { BATCH_MAX, ID_MAX_BYTES } from './limits.ts';
-import type { Rejected } from './response.ts';
+import type { Rejected } from './refusal.ts';
 
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;

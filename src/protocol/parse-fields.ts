@@ -5,7 +5,7 @@ import { decodeBase64 } from './base64.ts';
 import { parseLeaseId, parseTaskId } from './ids.ts';
 import { isWellFormed } from './json.ts';
 import { METADATA_MAX_BYTES } from './limits.ts';
-import { type Rejected, rejected } from './response.ts';
+import { type Rejected, rejected } from './refusal.ts';
 
 export const isRefusal = (value: unknown): value is Rejected =>
   typeof value === 'object' && value !== null && (value as Rejected).kind === 'refusal';

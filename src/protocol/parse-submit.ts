@@ -4,8 +4,8 @@
 import { contentHash } from './content-hash.ts';
 import { ID_MAX_BYTES, type ParseLimits } from './limits.ts';
 import { badMetadata, badText, checkSize, isRefusal, readBytes, refuse } from './parse-fields.ts';
+import type { Rejected } from './refusal.ts';
 import type { SubmitRequest } from './request.ts';
-import type { Rejected } from './response.ts';
 import type { SubmitFields, SubmitQueryFields } from './schemas.ts';
 import { malformed } from './validate.ts';
 

@@ -4,8 +4,8 @@
 import { ID_MAX_BYTES, PAGE_DEFAULT, type ParseLimits, REASON_MAX_BYTES } from './limits.ts';
 import { badText, isRefusal, readBytes, readLeaseId, readTaskId, refuse } from './parse-fields.ts';
 import { DEFAULT_QUEUE, parseSubmit } from './parse-submit.ts';
+import type { Rejected } from './refusal.ts';
 import type { Request } from './request.ts';
-import type { Rejected } from './response.ts';
 import type {
   CompleteFields,
   FailFields,

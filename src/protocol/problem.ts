@@ -2,7 +2,7 @@
 // refusal says and nothing of the inside: no stack, no path, no payload.
 
 import { httpStatus, type RefusalReason } from './http-status.ts';
-import type { Refusal } from './response.ts';
+import type { Refusal } from './refusal.ts';
 
 /** A title is the same for every occurrence; `detail` tells about this one. */
 const TITLES: Readonly<Record<RefusalReason, string>> = {

@@ -2,7 +2,7 @@
 // value that has not: which field, and what belongs there. It never repairs or converts anything.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Rejected, rejected } from './response.ts';
+import { type Rejected, rejected } from './refusal.ts';
 import type { Schema } from './schema.ts';
 import { type Form, SCHEMAS } from './schemas.ts';
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { readRoutes } from '../../actors/http-reads.ts';
 import { coordinatorRoutes } from '../../actors/http-routes.ts';
-import { rejected, unavailable } from '../../src/protocol/response.ts';
+import { rejected, unavailable } from '../../src/protocol/refusal.ts';
 import { type Decide, type Stage, send, startServer } from './http-support.ts';
 
 const submitted: Decide = () => ({

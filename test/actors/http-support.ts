@@ -11,9 +11,10 @@ import { type Phase, Progress } from '../../actors/progress.ts';
 import { Consumer, type Peer } from '../../src/mailbox/consumer.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { encodeAnswer } from '../../src/protocol/answer-frame.ts';
+import { rejected } from '../../src/protocol/refusal.ts';
 import type { Request } from '../../src/protocol/request.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
-import { type Response, rejected } from '../../src/protocol/response.ts';
+import type { Response } from '../../src/protocol/response.ts';
 
 /** @returns undefined: the request stays open. */
 export type Decide = (request: Request, ticket: number) => Response | undefined;

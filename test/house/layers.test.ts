@@ -24,7 +24,8 @@ const layers: Record<string, Layer> = {
   },
   core: {
     has: /^src\/core\//,
-    mayImport: /^src\/protocol\/(request|response|ids|limits|bytes|explanation|time-text)\.ts$/,
+    mayImport:
+      /^src\/protocol\/(request|response|refusal|ids|limits|bytes|explanation|time-text)\.ts$/,
     packages: NOTHING,
   },
   mailbox: {

@@ -3,7 +3,8 @@
 import { expect } from 'chai';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
 import { format } from '../../src/protocol/format.ts';
-import { type Response, rejected, unavailable } from '../../src/protocol/response.ts';
+import { rejected, unavailable } from '../../src/protocol/refusal.ts';
+import type { Response } from '../../src/protocol/response.ts';
 
 const json = (response: Response) => JSON.parse(format(response));
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { ANSWERS, type AnswerName } from '../../src/protocol/answer-schemas.ts';
 import { format } from '../../src/protocol/format.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
-import { type Response, rejected, type TaskSummary } from '../../src/protocol/response.ts';
+import { rejected } from '../../src/protocol/refusal.ts';
+import type { Response, TaskSummary } from '../../src/protocol/response.ts';
 
 const payload = new Uint8Array([255]);
 const summary: TaskSummary = {

@@ -2,6 +2,7 @@
 // decided on the model's book alone. How requests wait is in model.ts.
 
 import type { LogRecord, TaskCreated, TaskDead } from '../../../src/core/records.ts';
+import type { CancelledReason, Rejected, RejectedReason } from '../../../src/protocol/refusal.ts';
 import type {
   HeartbeatRequest,
   LeaseRequest,
@@ -9,15 +10,7 @@ import type {
   Request,
   SubmitRequest,
 } from '../../../src/protocol/request.ts';
-import type {
-  CancelledReason,
-  EmptyReason,
-  HeartbeatOk,
-  Lease,
-  Rejected,
-  RejectedReason,
-  Response,
-} from '../../../src/protocol/response.ts';
+import type { EmptyReason, HeartbeatOk, Lease, Response } from '../../../src/protocol/response.ts';
 import { difference } from '../checkers/same.ts';
 import type { Book } from './book.ts';
 import {
