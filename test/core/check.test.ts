@@ -8,32 +8,12 @@ import { check } from '../../src/core/check.ts';
 import type { LogRecord, TaskCreated } from '../../src/core/records.ts';
 import { State } from '../../src/core/state.ts';
 import { digestText } from '../support/world.ts';
+import * as plain from './plain-records.ts';
+import { AT, granted, none } from './plain-records.ts';
 
-const AT = 1_000;
-const none = { extensions: 0, lastExtension: 0 };
-
-const created = (seq: number, more: Partial<TaskCreated> = {}): LogRecord => ({
-  type: 'TaskCreated',
-  seq,
-  at: AT,
-  prev: 0,
-  queue: 'q',
-  payload: new Uint8Array(),
-  executionWindowMs: 100,
-  retryPolicy: { maxRetries: 1, backoffMs: 10, backoffFactor: 2 },
-  ...more,
-});
-const granted = (seq: number, taskId: number): LogRecord => ({
-  type: 'LeaseGranted',
-  seq,
-  at: AT,
-  prev: taskId,
-  taskId,
-  workerId: 'w',
-  attempt: 1,
-  grantedAt: AT,
-  leaseExpiry: AT + 50,
-});
+const retryPolicy = { maxRetries: 1, backoffMs: 10, backoffFactor: 2 };
+const created = (seq: number, more: Partial<TaskCreated> = {}): LogRecord =>
+  plain.created(seq, { executionWindowMs: 100, retryPolicy, ...more });
 
 /** Task 2 is leased (3) and its lease extended (4); 5 waits for its time; 6 is dead (7); 8 was
  * leased once (9) and waits; 11 is leased (12); 13 waits. */

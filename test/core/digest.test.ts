@@ -4,35 +4,11 @@
 import { expect } from 'chai';
 import { apply } from '../../src/core/apply.ts';
 import { stateDigest } from '../../src/core/digest.ts';
-import type { LogRecord, TaskCreated } from '../../src/core/records.ts';
+import type { LogRecord } from '../../src/core/records.ts';
 import { State } from '../../src/core/state.ts';
 import { digestText } from '../support/world.ts';
+import { AT, created, granted, none } from './plain-records.ts';
 
-const AT = 1_000;
-const none = { extensions: 0, lastExtension: 0 };
-
-const created = (seq: number, more: Partial<TaskCreated> = {}): LogRecord => ({
-  type: 'TaskCreated',
-  seq,
-  at: AT,
-  prev: 0,
-  queue: 'q',
-  payload: new Uint8Array(),
-  executionWindowMs: 500,
-  retryPolicy: { maxRetries: 9, backoffMs: 10, backoffFactor: 1 },
-  ...more,
-});
-const granted = (seq: number, taskId: number, prev = taskId, attempt = 1): LogRecord => ({
-  type: 'LeaseGranted',
-  seq,
-  at: AT,
-  prev,
-  taskId,
-  workerId: 'w',
-  attempt,
-  grantedAt: AT,
-  leaseExpiry: AT + 50,
-});
 const failed = (seq: number, taskId: number, leaseId: number): LogRecord => ({
   type: 'TaskFailed',
   seq,
