@@ -21,7 +21,7 @@ import { clock } from './clock.ts';
 import type { CoordinatorData, FromCoordinator, ToCoordinator } from './control.ts';
 import { watchLag } from './lag.ts';
 import { MeasuredLog } from './measured-log.ts';
-import { Notices } from './notices.ts';
+import { Notices, sightOf } from './notices.ts';
 import { type Phase, Progress } from './progress.ts';
 
 /** While a group is in flight so much may gather; then the mailbox holds what comes. */
@@ -134,7 +134,8 @@ class CoordinatorActor {
     take: (from, ticket, kind, message) => {
       if (from.exempt) {
         this.loop.tick();
-        this.look();
+        const { refused } = this.consumer;
+        this.notices.look(sightOf(this.loop, refused, clock.monotonic())).forEach(say);
         // The timer sends the next tick when this one is answered: they never pile up.
         this.consumer.reply(from, ticket, NOTHING);
         return;
@@ -149,14 +150,6 @@ class CoordinatorActor {
       this.loop.granting.withdrawWhere((ticket) => Math.floor(ticket / TICKETS) === place);
     },
   };
-
-  private look(): void {
-    const { recovery, state } = this.loop;
-    const clockOffsetMs = recovery.time.offset();
-    const { refused } = this.consumer;
-    const expirations = state.totals.leaseExpirations;
-    this.notices.look({ now: clock.monotonic(), clockOffsetMs, refused, expirations }).forEach(say);
-  }
 
   private events(): CoordinatorEvents {
     return {

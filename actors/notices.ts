@@ -2,6 +2,7 @@
 // over, however often it comes back meanwhile. It writes nothing itself.
 
 import { statfsSync } from 'node:fs';
+import type { Coordinator } from '../src/coordinator.ts';
 import type { Mode } from '../src/recovery.ts';
 import type { LogLine } from './control.ts';
 
@@ -15,12 +16,25 @@ export interface Sight {
   readonly refused: number;
   /** LeaseExpired in all. */
   readonly expirations: number;
+  /** Steps of the removal of history; undefined while none runs. */
+  readonly removing: number | undefined;
 }
+
+/** @param refused in all, as the mailbox counts them. */
+export const sightOf = (loop: Coordinator, refused: number, now: number): Sight => ({
+  now,
+  clockOffsetMs: loop.recovery.time.offset(),
+  refused,
+  expirations: loop.state.totals.leaseExpirations,
+  removing: loop.removal.busy ? loop.removal.steps : undefined,
+});
 
 /** A trouble that stays away for so long is over. */
 export const CALM_MS = 10_000;
 /** So many leases that run out within CALM_MS are news: workers died, or are cut off. */
 export const BURST = 100;
+/** A step of the removal, one segment, takes seconds; this long only where a device hangs. */
+export const STUCK_MS = 300_000;
 const OFFSET_MS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -38,6 +52,9 @@ export class Notices {
   private readonly expiries = new Spell(BURST);
   /** Groups that the log did not take since it was last calm; what was told of that. */
   private losses = 0;
+  /** Since when the removal is at the step at which it is. */
+  private stepAt = 0;
+  private isStuck = false;
   private lossAt = 0;
   private readonly told = new Set<Mode>();
   private mode: Mode = 'starting';
@@ -45,6 +62,7 @@ export class Notices {
   look(sight: Sight): LogLine[] {
     const before = this.last ?? sight;
     this.last = sight;
+    if (sight.removing === undefined || sight.removing !== before.removing) this.stepAt = sight.now;
     const refused = this.refusals.add((sight.refused - before.refused) >>> 0, sight.now);
     const expired = this.expiries.add(sight.expirations - before.expirations, sight.now);
     return [
@@ -56,6 +74,7 @@ export class Notices {
         line('warn', 'many leases run out', { expirations: this.expiries.count }),
       expired === 'over' &&
         line('info', 'few leases run out any more', { expirations: this.expiries.count }),
+      this.stuck(sight.now),
       this.calm(sight.now),
     ].filter((one) => one !== false && one !== undefined);
   }
@@ -89,6 +108,15 @@ export class Notices {
     }
     const where = offset > 0 ? 'ahead of' : 'behind';
     return line('warn', `coordinator time is ${where} the wall clock`, fields);
+  }
+
+  private stuck(now: number): LogLine | undefined {
+    const isStuck = now >= this.stepAt + STUCK_MS;
+    if (isStuck === this.isStuck) return undefined;
+    this.isStuck = isStuck;
+    if (!isStuck) return line('info', 'removing forgotten history goes on', {});
+    const msg = 'removing forgotten history hangs; until it goes on nothing more is forgotten';
+    return line('warn', msg, { since_ms: now - this.stepAt });
   }
 
   private calm(now: number): LogLine | undefined {

@@ -27,6 +27,8 @@ export interface RemovalOptions {
 export class Removal {
   /** While a pass runs nothing more may be forgotten: what is not flushed yet must stay. */
   busy = false;
+  /** Steps that were done since the start: a busy pass in which it stands still is stuck. */
+  steps = 0;
   private readonly log: Log;
   private readonly archive: Archive | undefined;
   private readonly state: () => State;
@@ -111,6 +113,7 @@ export class Removal {
     for (const segment of this.log.sealed()) {
       if (segment.first > this.through || this.ending.signal.aborted) return;
       await this.archive.keep(segment, this.ending.signal);
+      this.steps += 1;
     }
   }
 
@@ -122,6 +125,7 @@ export class Removal {
       return isKept;
     };
     const records = await this.log.rewrite(segment, keep, this.ending.signal);
+    this.steps += 1;
     this.dueAt.set(segment.last, this.through + this.pauseAfter(segment));
     this.goneOf(this.state()).weight += weight;
     if (records > 0) this.events.removed?.(segment, records);
@@ -136,7 +140,12 @@ export class Removal {
 
   /** A stretch of several is looked at again when its last part would have been. */
   private async mergeSmall(): Promise<void> {
-    while (!this.ending.signal.aborted && (await this.log.merge(this.ending.signal)) !== undefined);
+    while (
+      !this.ending.signal.aborted &&
+      (await this.log.merge(this.ending.signal)) !== undefined
+    ) {
+      this.steps += 1;
+    }
     const ends = new Set(this.log.sealed().map(({ last }) => last));
     for (const last of this.dueAt.keys()) if (!ends.has(last)) this.dueAt.delete(last);
   }

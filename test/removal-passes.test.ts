@@ -84,6 +84,17 @@ describe('removal: its passes', () => {
     expect(await settle()).to.deep.equal([1, 21]);
   });
 
+  it('count their steps, so that one that hangs is seen', async () => {
+    const { removal, disk, settle } = setUp();
+    removal.begin(20, 0);
+    await settle();
+    expect(removal.steps).to.equal(2);
+    disk.hold = new Promise(() => {});
+    removal.begin(45, 0);
+    await settle();
+    expect([removal.busy, removal.steps]).to.deep.equal([true, 2]);
+  });
+
   it('run one at a time, and end with the first error, which is told', async () => {
     const { removal, disk, errors, settle } = setUp();
     let letGo: () => void = () => {};

@@ -3,12 +3,18 @@
 
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
-import { BURST, CALM_MS, Notices, type Sight } from '../../actors/notices.ts';
+import { BURST, CALM_MS, Notices, type Sight, STUCK_MS } from '../../actors/notices.ts';
 import type { Mode } from '../../src/recovery.ts';
 
 class Watch {
   private readonly notices = new Notices();
-  private sight: Sight = { now: 0, clockOffsetMs: 0, refused: 0, expirations: 0 };
+  private sight: Sight = {
+    now: 0,
+    clockOffsetMs: 0,
+    refused: 0,
+    expirations: 0,
+    removing: undefined,
+  };
 
   constructor() {
     expect(this.after(0)).deep.equal([]);
@@ -74,6 +80,23 @@ describe('notices', () => {
     expect(watch.after(1_000, { expirations: BURST })).deep.equal(['warn many leases run out']);
     expect(watch.after(1_000, { expirations: 50 * BURST })).deep.equal([]);
     expect(watch.after(3 * CALM_MS)).deep.equal(['info few leases run out any more']);
+  });
+
+  it('tell once that the removal of history hangs, and that it goes on', () => {
+    const watch = new Watch();
+    for (let step = 0; step < 3; step += 1) {
+      expect(watch.after(STUCK_MS - 50, { removing: step })).deep.equal([]);
+    }
+    // It does not begin anew where it hangs, however long.
+    const hangs =
+      'warn removing forgotten history hangs; until it goes on nothing more is forgotten';
+    expect(watch.after(3 * STUCK_MS)).deep.equal([hangs]);
+    const goesOn = ['info removing forgotten history goes on'];
+    expect(watch.after(STUCK_MS - 100, { removing: 3 })).deep.equal(goesOn);
+    // No pass for long is no hang, nor is a pass that ends.
+    expect(watch.after(3 * STUCK_MS, { removing: undefined })).deep.equal([]);
+    expect(watch.after(STUCK_MS, { removing: 3 })).deep.equal([hangs]);
+    expect(watch.after(50, { removing: undefined })).deep.equal(goesOn);
   });
 
   it('tell once that the log takes no records, over all probes, and when it does', () => {
