@@ -4,7 +4,7 @@
 // The recipe: two flushes a commit (overlappingSync off, else an error of the second is lost), all
 // writes of a group in one turn of the event loop and under one condition, every result looked at.
 
-import { open, type RootDatabase } from 'lmdb';
+import * as lmdb from 'lmdb';
 import type { LogRecord } from '../core/records.ts';
 import { decodeRecord } from './codec.ts';
 import { ensureLockFile, writeEmptyEnvironment } from './lmdb-files.ts';
@@ -14,7 +14,10 @@ import type { Entry } from './segment-scan.ts';
 import { hangs, within } from './stalls.ts';
 
 export type Written = 'written' | 'refused' | 'failed' | 'stalled';
-type Database = RootDatabase<Uint8Array, number>;
+type Database = lmdb.RootDatabase<Uint8Array, number>;
+
+/** Every database that lmdb has opened, under its directory's name. Not among lmdb's types. */
+const { allDbs } = lmdb as unknown as { readonly allDbs: Map<string, unknown> };
 
 // Refused by LMDB itself unless the key is the greatest. Never add noOverwrite: inside a
 // conditional block lmdb takes that flag for a new condition, and the later records of a refused
@@ -59,7 +62,7 @@ export class Environment {
       }
       await putAll(db, group);
     } finally {
-      await db.close();
+      await closeDatabase(db);
     }
   }
 
@@ -122,7 +125,7 @@ export class Environment {
     if (!this.settled) {
       throw hangs(this.directory);
     }
-    await within(this.db.close(), stallMs, undefined);
+    await within(closeDatabase(this.db), stallMs, undefined);
   }
 }
 
@@ -141,7 +144,17 @@ function openDatabase(directory: string, { noSync = false } = {}): Database {
     encoding: 'binary',
     keyEncoder: { writeKey, readKey },
   } as const;
-  return open<Uint8Array, number>(options);
+  return lmdb.open<Uint8Array, number>(options);
+}
+
+/**
+ * lmdb takes nothing out of its table by itself: each environment that was left would stay in
+ * memory with its write buffer and its newest promises, a hundred kilobytes or more, and a log
+ * opens new ones for years. One that does not close is not let go of: its write is under way.
+ */
+async function closeDatabase(db: Database): Promise<void> {
+  await db.close();
+  for (const [name, known] of allDbs) if (known === db) allDbs.delete(name);
 }
 
 async function putAll(db: Database, entries: readonly Entry[]): Promise<void> {
