@@ -1,11 +1,13 @@
 // Owns the note that a data directory is a restored copy: the first start on it leaves a gap in the
 // numbers, so that no id and no fencing token is issued twice, and then removes the note.
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Far more than a log can have grown between its backup and its loss. */
 const SKIP = 1_000_000;
+/** Nine thousand gaps of this size fit into the numbers that there are. */
+const SKIP_MAX = 1_000_000 * SKIP;
 const noteIn = (dataDir: string): string => join(dataDir, 'restored');
 
 /** Written by `backup`, first of all: whatever is copied by then is a copy. */
@@ -16,16 +18,11 @@ export function noteRestored(dataDir: string): void {
 
 /** @returns how many numbers the first record leaves free; 0: the directory is no copy. */
 export function skipOf(dataDir: string): number {
-  let text: string;
-  try {
-    text = readFileSync(noteIn(dataDir), 'utf8');
-  } catch {
-    return 0;
-  }
+  if (!existsSync(noteIn(dataDir))) return 0;
   // A note that cannot be read is a note still: leaving a gap is always safe.
   try {
-    const { skip } = JSON.parse(text) as { skip: unknown };
-    return Number.isSafeInteger(skip) && Number(skip) > 0 ? Number(skip) : SKIP;
+    const { skip } = JSON.parse(readFileSync(noteIn(dataDir), 'utf8')) as { skip: unknown };
+    return Number.isInteger(skip) && Number(skip) > 0 ? Math.min(Number(skip), SKIP_MAX) : SKIP;
   } catch {
     return SKIP;
   }

@@ -2,7 +2,7 @@
 // an earlier copy lacks of it; and the way out when a record is damaged: the sound part before it.
 // Restoring is starting on the copy.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { noteRestored, skipOf } from '../../actors/restored.ts';
 import { type Copied, copyLog } from '../log/copy-log.ts';
@@ -48,7 +48,11 @@ async function backup(target: string, options: Options, io: Io): Promise<void> {
 
 /** A copy that something was started on is a log of its own; what it holds must not be lost. */
 function assertCopy(target: string): void {
-  if (!existsSync(target) || readdirSync(target).length === 0 || skipOf(target) > 0) return;
+  if (!existsSync(target)) return;
+  if (!statSync(target).isDirectory()) {
+    throw new LogError('LOG_DIRECTORY', `${target} is no directory`);
+  }
+  if (readdirSync(target).length === 0 || skipOf(target) > 0) return;
   throw new LogError(
     'LOG_DIRECTORY',
     `${target} is not empty; choose a new directory, or a backup that nothing was started on`,

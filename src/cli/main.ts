@@ -4,6 +4,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { CliError, type Define, EXIT, type Io, say } from './command.ts';
+import { watchOutputs } from './outputs.ts';
 import { packageVersion } from './version.ts';
 
 interface Entry {
@@ -66,11 +67,6 @@ function statusOf(error: unknown, { stderr }: Io): number {
   return EXIT.failed;
 }
 
-// A reader that has seen enough (`leasehold log | head`) is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(EXIT.done);
-});
-
 const io: Io = process;
+watchOutputs(process.argv[2], io);
 process.exitCode = await run(process.argv.slice(2), io).catch((error) => statusOf(error, io));

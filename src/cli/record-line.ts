@@ -1,7 +1,7 @@
 // Owns how one record reads on a line: number, time, type, task, what it did to the task's state,
 // and the facts that matter. It says what the record says and infers nothing from other records.
 
-import { clockText, dateText, safeText } from './words.ts';
+import { clockText, dateText, lineText } from './words.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ function factsOf(record: Fields): string {
       return ` → WAITING queue ${record['queue']}${createdFacts(record)}`;
     case 'LeaseGranted':
       return (
-        ` WAITING → LEASED ${lease_id} ${safeText(record['worker_id'])}` +
+        ` WAITING → LEASED ${lease_id} ${lineText(record['worker_id'])}` +
         ` attempt ${record['attempt']}, until ${clockText(record['lease_expiry'])}`
       );
     case 'LeaseExtended':
@@ -37,7 +37,7 @@ function factsOf(record: Fields): string {
     case 'TaskCancelled':
       return ` unchanged ${lease_id} ${record['report']} came without authority`;
     case 'TaskDead':
-      return ` → DEAD ${safeText(record['reason'])}`;
+      return ` → DEAD ${lineText(record['reason'])}`;
     case 'CoordinatorStarted':
       return ` epoch ${record['epoch']}`;
     case 'HistoryForgotten':
@@ -48,7 +48,7 @@ function factsOf(record: Fields): string {
 }
 
 function createdFacts({ request_id, not_before, origin_task_id }: Fields): string {
-  const named = request_id === undefined ? '' : `, request ${safeText(request_id)}`;
+  const named = request_id === undefined ? '' : `, request ${lineText(request_id)}`;
   const later = not_before === undefined ? '' : `, not before ${dateText(not_before)}`;
   const origin = origin_task_id === undefined ? '' : `, redriven from ${origin_task_id}`;
   return `${named}${later}${origin}`;
@@ -61,7 +61,7 @@ function failedFacts(record: Fields): string {
   const { lease_id, kind, retry_at, failure_reason } = record;
   const next = retry_at === undefined ? 'FAILED' : 'WAITING';
   const again = retry_at === undefined ? '' : `, again at ${clockText(retry_at)}`;
-  return ` LEASED → ${next} ${lease_id} ${kind}: ${safeText(failure_reason)}${again}`;
+  return ` LEASED → ${next} ${lease_id} ${kind}: ${lineText(failure_reason)}${again}`;
 }
 
 const heartbeats = ({ extensions }: Fields): string =>

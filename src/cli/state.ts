@@ -16,7 +16,7 @@ import {
   withDataDir,
   withLog,
 } from './offline.ts';
-import { clockText, dateText, safeText } from './words.ts';
+import { clockText, dateText, lineText } from './words.ts';
 
 const LEASES_SHOWN = 1_000;
 
@@ -85,7 +85,7 @@ function text(body: Body): string {
     ),
     ...body.leases.map(
       (one) =>
-        `Lease ${one['lease_id']} of ${one['task_id']}: ${safeText(one['worker_id'])}, attempt ` +
+        `Lease ${one['lease_id']} of ${one['task_id']}: ${lineText(one['worker_id'])}, attempt ` +
         `${one['attempt']}, until ${clockText(one['lease_expiry'])}`,
     ),
   ].join('\n');

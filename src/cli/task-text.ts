@@ -1,6 +1,6 @@
 // Owns how one task reads on a terminal: a field a line, times in UTC.
 
-import { bytesText, dateText, durationText, safeText } from './words.ts';
+import { bytesText, dateText, durationText, lineText, safeText } from './words.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,9 @@ export function taskText(task: Fields): string {
 
 const isBytes = (name: string): boolean => /^(payload|result)(_base64)?$/.test(name);
 
-const line = (name: string, text: string): string => `${name.padEnd(WIDTH)} ${text}`;
+/** A value of several lines stands beside its name: none of them can pass for a field. */
+const line = (name: string, text: string): string =>
+  `${name.padEnd(WIDTH)} ${text.replaceAll('\n', `\n${' '.repeat(WIDTH + 1)}`)}`;
 
 function fieldText(name: string, value: unknown): string {
   if (TIMES.has(name)) return dateText(value);
@@ -31,5 +33,5 @@ function fieldText(name: string, value: unknown): string {
 }
 
 const leaseLine = (lease: Fields): string =>
-  `${lease['lease_id']} of ${safeText(lease['worker_id'])},` +
+  `${lease['lease_id']} of ${lineText(lease['worker_id'])},` +
   ` until ${dateText(lease['lease_expiry'])}`;

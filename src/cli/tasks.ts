@@ -5,8 +5,9 @@ import { PAGE_MAX } from '../protocol/limits.ts';
 import { TASK_STATES } from '../protocol/request.ts';
 import { type Io, say, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, withServer } from './http.ts';
+import { taskIdOf } from './ids.ts';
 import { type Filter, pagesOf } from './task-pages.ts';
-import { dateText, safeText, shortText } from './words.ts';
+import { dateText, lineText, shortText } from './words.ts';
 
 interface Options extends ServerOptions, Filter {
   readonly limit: string;
@@ -24,6 +25,7 @@ export function define(command: Command, io: Io): void {
 
 async function tasks(options: Options, io: Io): Promise<void> {
   const limit = wholeNumber('--limit', options.limit, 1, Number.MAX_SAFE_INTEGER);
+  if (options.after !== undefined) taskIdOf(options.after);
   const server = new Server(options, io);
   const shown: Readonly<Record<string, unknown>>[] = [];
   for await (const task of pagesOf(server, options, Math.min(limit, PAGE_MAX))) {
@@ -47,7 +49,7 @@ async function table(rows: readonly Readonly<Record<string, unknown>>[]): Promis
       String(row['queue']),
       String(row['attempt']),
       dateText(row['created_at']),
-      lease === undefined ? '' : `${lease['lease_id']} ${safeText(lease['worker_id'])}`,
+      lease === undefined ? '' : `${lease['lease_id']} ${lineText(lease['worker_id'])}`,
       shortText(row['last_failure_reason'] ?? '', 40),
     ]);
   }

@@ -21,6 +21,9 @@ export const durationText = (ms: unknown): string =>
 /** What is not printable must not steer the terminal that it is shown on. */
 export const safeText = (value: unknown): string => String(value).replace(CONTROL, '\u00b7');
 
+/** The same on one line: a text that somebody chose must not look like the line after it. */
+export const lineText = (value: unknown): string => safeText(value).replace(/[\t\n]/g, '\u00b7');
+
 /** On one line, and not longer than that; what is left out is shown to be. */
 export function shortText(value: unknown, max: number): string {
   const characters = [...safeText(value).trim().replace(/\s+/g, ' ')];
@@ -29,8 +32,8 @@ export function shortText(value: unknown, max: number): string {
     : characters.join('');
 }
 
-/** Control characters but tab and line feed. */
-const CONTROL = /(?![\t\n])\p{Cc}/gu;
+/** But tab and line feed: control characters, separators of lines, and what turns the direction. */
+const CONTROL = /(?![\t\n])\p{Cc}|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export const recordText = ({ record }: Fields): string =>
   typeof record === 'number' ? `record ${record}` : 'no record';
@@ -56,6 +59,6 @@ export function leaseText(lease: Fields): string {
 }
 
 function previousText({ attempt, lease_id, worker_id, ended, reason }: Fields): string {
-  const why = reason === undefined ? '' : `: ${safeText(reason)}`;
-  return `attempt ${attempt}, ${lease_id} of ${safeText(worker_id)}, ${ended}${why}`;
+  const why = reason === undefined ? '' : `: ${lineText(reason)}`;
+  return `attempt ${attempt}, ${lease_id} of ${lineText(worker_id)}, ${ended}${why}`;
 }

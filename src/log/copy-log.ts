@@ -7,7 +7,7 @@ import path from 'node:path';
 import { copyPlan, type Part } from './copy-plan.ts';
 import { clipped } from './dropped-ranges.ts';
 import { Environment } from './lmdb-env.ts';
-import { openSegments } from './lmdb-reader.ts';
+import { logDirOf, openSegments } from './lmdb-reader.ts';
 import { createSegment } from './lmdb-writer.ts';
 import { LogCorrupt, LogError } from './log.ts';
 import { isContinued } from './same-log.ts';
@@ -46,14 +46,15 @@ export interface CopyOptions {
 /**
  * Every record is read and its checksum verified before it is copied.
  * @param targetDir new, empty, or with an earlier copy that nobody has written to since
- * @throws LogCorrupt naming the first bad record; LogError when the target is something else
+ * @throws LogCorrupt naming the first bad record; LogError when there is no log to copy, or the
+ *   target is something else
  */
 export async function copyLog(
   sourceDir: string,
   targetDir: string,
   options: CopyOptions = {},
 ): Promise<Copied> {
-  const logDir = path.join(sourceDir, 'log');
+  const logDir = logDirOf(sourceDir);
   for (;;) {
     const before = fs.readdirSync(logDir).join();
     const source = openSegments(logDir, options.until);

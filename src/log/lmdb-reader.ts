@@ -17,12 +17,15 @@ const TRIES = 5;
  * @throws LogError LOG_DIRECTORY when there is no log, LOG_IO; LogCorrupt.
  */
 export async function openLmdbReader(dataDir: string, durable?: () => number): Promise<LogReader> {
+  return new LmdbReader(logDirOf(dataDir), durable);
+}
+
+/** Where the log of this data directory is. @throws LogError LOG_DIRECTORY when there is none. */
+export function logDirOf(dataDir: string): string {
   const logDir = path.join(dataDir, 'log');
   // A crash, or a start that is under way, may leave a directory with a half-made segment in it.
-  if (!fs.existsSync(logDir) || listSegments(logDir).length === 0) {
-    throw new LogError('LOG_DIRECTORY', `there is no log in ${path.resolve(dataDir)}`);
-  }
-  return new LmdbReader(logDir, durable);
+  if (fs.existsSync(logDir) && listSegments(logDir).length > 0) return logDir;
+  throw new LogError('LOG_DIRECTORY', `there is no log in ${path.resolve(dataDir)}`);
 }
 
 /**

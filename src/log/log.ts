@@ -110,8 +110,10 @@ export class LogCorrupt extends Error {
 
 /** What somebody can do about it; never done by itself. */
 export const wayOut = (seq: number, dataDir: string): string =>
-  `The records before ${seq} are sound: \`leasehold backup --data-dir ${dataDir} --until ` +
-  `${Math.max(0, seq - 1)} NEWDIR\` copies them and says what it leaves behind.`;
+  seq <= 1
+    ? 'No record before it is sound: what is left is a backup.'
+    : `The records before ${seq} are sound: \`leasehold backup --data-dir ${dataDir} --until ` +
+      `${seq - 1} NEWDIR\` copies them and says what it leaves behind.`;
 
 /** Operating errors of a log: each has a code that the command line turns into words. */
 export class LogError extends Error {

@@ -159,6 +159,30 @@ describe('commands on a data directory', function () {
     expect(saved.code, saved.err).equal(0);
   });
 
+  it('backup says in words that there is nothing to copy, or nowhere to copy it to', async () => {
+    const file = path.join(dir, 'a-file');
+    fs.writeFileSync(file, '');
+    for (const [from, to] of [
+      [path.join(dir, 'nowhere'), path.join(dir, 'new')],
+      [file, path.join(dir, 'new')],
+      [dataDir, file],
+    ] as const) {
+      const ended = await run('backup', '--data-dir', from, to);
+      expect(ended.code).equal(1);
+      expect(ended.err).match(/^leasehold: LOG_DIRECTORY: [^\n]+\n$/);
+    }
+  });
+
+  it('verify promises no way out when not even the first record can be read', async () => {
+    const zeroed = path.join(dir, 'zeroed');
+    fs.cpSync(dataDir, zeroed, { recursive: true });
+    const file = path.join(zeroed, 'log', '00000001-0', 'data.mdb');
+    fs.writeFileSync(file, Buffer.alloc(fs.statSync(file).size));
+    const ended = await run('verify', '--data-dir', zeroed);
+    expect(ended.code).equal(1);
+    expect(ended.err).include('record 1').and.not.include('--until');
+  });
+
   it('verify outlives a file that cannot be mapped', async () => {
     const cut = path.join(dir, 'cut');
     fs.cpSync(dataDir, cut, { recursive: true });

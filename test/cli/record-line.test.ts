@@ -27,6 +27,10 @@ const LINES: Record<string, readonly [record: Record<string, unknown>, line: str
       { ...lease, seq: 57, worker_id: 'w\u001b[2J', attempt: 2, lease_expiry: AT },
       '57 10:02:11.204 LeaseGranted T42 WAITING → LEASED L57 w·[2J attempt 2, until 10:02:11.204',
     ],
+    [
+      { ...lease, seq: 57, worker_id: 'w\n58\u202e', attempt: 2, lease_expiry: AT },
+      '57 10:02:11.204 LeaseGranted T42 WAITING → LEASED L57 w·58· attempt 2, until 10:02:11.204',
+    ],
   ],
   LeaseExtended: [
     [
@@ -51,6 +55,10 @@ const LINES: Record<string, readonly [record: Record<string, unknown>, line: str
     [
       { ...lease, seq: 61, kind: 'permanent', failure_reason: 'bad' },
       '61 10:02:11.204 TaskFailed T42 LEASED → FAILED L57 permanent: bad',
+    ],
+    [
+      { ...lease, seq: 61, kind: 'error', failure_reason: 'a\n62 10:02:12.000 TaskDead' },
+      '61 10:02:11.204 TaskFailed T42 LEASED → FAILED L57 error: a·62 10:02:12.000 TaskDead',
     ],
   ],
   TaskCancelled: [

@@ -45,6 +45,7 @@ describe('the command line', () => {
       [['submit', '--request-id-prefix', 'p'], '--lines'],
       [['submit', '--metadata', 'novalue'], 'novalue'],
       [['tasks', '--state', 'RUNNING'], 'RUNNING'],
+      [['tasks', '--after', '42'], '42'],
       [['kill'], '--state'],
       [['redrive', 'T1', '--queue', 'q'], 'not both'],
       [['log', '--limit', '3'], '--from'],
