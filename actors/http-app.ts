@@ -1,11 +1,13 @@
 // Owns the HTTP server of the ingress: its limits and time-outs, and what happens to a request
 // before its route sees it. What a route does is in http-routes.ts and http-reads.ts.
 
+import type { IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 import { bodyMaxBytes } from '../src/protocol/limits.ts';
-import { rejected } from '../src/protocol/refusal.ts';
+import { type Rejected, rejected } from '../src/protocol/refusal.ts';
 import { BodyReader } from './http-body.ts';
 import { guardOf } from './http-guard.ts';
+import { queryFault } from './http-input.ts';
 import { clientErrorHandler, errorHandler, notFoundHandler, sendRefusal } from './http-problems.ts';
 import { OPEN_ROUTES, type ReadLink, readRoutes } from './http-reads.ts';
 import { type CoordinatorLink, coordinatorRoutes, type Route } from './http-routes.ts';
@@ -38,7 +40,12 @@ export async function createApp(
   const app = fastify({
     bodyLimit: bodyMaxBytes(link.limits.payloadMaxBytes),
     requestTimeout: requestMs,
-    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
+    http: {
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: checkMs,
+      // Node's own refusal would be no problem document.
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
     clientErrorHandler,
     frameworkErrors: errorHandler,
@@ -51,7 +58,8 @@ export async function createApp(
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
-  takeAnyBody(app, new BodyReader(BODIES_MAX * link.batchMaxBytes));
+  const bodyMax = Math.max(link.batchMaxBytes, bodyMaxBytes(link.limits.payloadMaxBytes));
+  takeAnyBody(app, new BodyReader(BODIES_MAX * bodyMax));
   guard(app, link.config, host);
   const routes = [...coordinatorRoutes(link), ...readRoutes(link)];
   for (const route of routes) addRoute(app, route);
@@ -78,8 +86,10 @@ function guard(app: FastifyInstance, config: IngressConfig, host: string): void 
   app.addHook('onRequest', (request, reply, done) => {
     const { headers } = request.raw;
     const isOpen = OPEN_ROUTES.has(request.url);
-    const refusal = isOpen ? undefined : refuse(headers);
+    const refusal = hostFault(request.raw) ?? (isOpen ? undefined : refuse(headers));
     if (refusal !== undefined) return sendRefusal(reply, refusal);
+    const fault = queryFault(request.url);
+    if (fault !== undefined) return sendRefusal(reply, fault);
     if (isEncoded(request)) {
       return sendRefusal(reply, rejected('malformed', 'Encoded bodies are not taken.'), 415);
     }
@@ -87,6 +97,11 @@ function guard(app: FastifyInstance, config: IngressConfig, host: string): void 
     if (headers['content-type'] !== undefined) delete headers['content-type'];
     done();
   });
+}
+
+function hostFault({ headers, httpVersion }: IncomingMessage): Rejected | undefined {
+  if (headers.host !== undefined || httpVersion === '1.0') return undefined;
+  return rejected('malformed', 'A request of HTTP/1.1 names its Host.');
 }
 
 function isEncoded({ headers }: FastifyRequest): boolean {

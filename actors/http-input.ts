@@ -2,7 +2,7 @@
 // type says, ids in the path, options in the query, the Idempotency-Key. It converts the text of a
 // query to numbers and nothing else; what is wrong with a field is said in protocol/.
 
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../src/protocol/json.ts';
 import { type Rejected, rejected } from '../src/protocol/refusal.ts';
 import type { Form } from '../src/protocol/schemas.ts';
@@ -37,11 +37,15 @@ export function addFields(to: Input, more: Fields, from: string): Input {
 }
 
 /** Idempotency-Key is the request_id; both may be given when they agree. */
-export function addIdempotencyKey(to: Input, headers: IncomingHttpHeaders): Input {
-  const given = headers['idempotency-key'];
+export function addIdempotencyKey(to: Input, { headersDistinct }: IncomingMessage): Input {
+  const given = headersDistinct['idempotency-key'];
   if (to.kind === 'refusal' || given === undefined) return to;
-  // Node reads header bytes as latin1; clients write UTF-8.
-  const key = Buffer.from(String(given), 'latin1').toString('utf8');
+  const [text = '', ...others] = given;
+  const key = utf8Of(text);
+  if (key === undefined || others.length > 0) {
+    const fault = key === undefined ? 'is not valid UTF-8' : 'is given twice';
+    return rejected('malformed', `Idempotency-Key ${fault}.`, { field: 'request_id' });
+  }
   const named = to.fields['request_id'];
   if (named === undefined) to.fields['request_id'] = key;
   else if (named !== key) {
@@ -49,6 +53,35 @@ export function addIdempotencyKey(to: Input, headers: IncomingHttpHeaders): Inpu
     return rejected('malformed', detail, { field: 'request_id' });
   }
   return to;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Node reads header bytes as latin1; clients write UTF-8. What is neither must not be mended: two
+ * different keys would become the same.
+ */
+function utf8Of(latin1: string): string | undefined {
+  try {
+    return decoder.decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the refusal of a query whose percent signs spell no UTF-8: nothing is mended. */
+export function queryFault(url: string): Rejected | undefined {
+  const start = url.indexOf('?') + 1;
+  if (start === 0 || !url.includes('%', start)) return undefined;
+  for (const pair of url.slice(start).split('&')) {
+    try {
+      decodeURIComponent(pair);
+    } catch {
+      const field = pair.split('=', 1)[0] ?? '';
+      return rejected('malformed', `${field} in the query is not valid UTF-8.`, { field });
+    }
+  }
+  return undefined;
 }
 
 const WHOLE = /^(0|[1-9][0-9]{0,15})$/;

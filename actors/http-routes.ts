@@ -75,7 +75,7 @@ const fieldsOf = (fields: Fields): Input => ({ kind: 'fields', fields });
 const pathOf = (request: FastifyRequest): Fields => ({ ...(request.params as Fields) });
 
 const readSubmit: Reader = (request) =>
-  refuseQuery(request) ?? addIdempotencyKey(readBody(request.body), request.headers);
+  refuseQuery(request) ?? addIdempotencyKey(readBody(request.body), request.raw);
 
 const readAction: Reader = (request) =>
   refuseQuery(request) ?? addFields(readBody(request.body), pathOf(request), 'path');
@@ -102,7 +102,7 @@ function rawSubmit(gate: Gate, limits: ParseLimits): Route {
     bodyLimit: limits.payloadMaxBytes,
     handler(request, reply) {
       const query = fieldsOf(readQuery('submit-query', request.query));
-      const given = addIdempotencyKey(query, request.headers);
+      const given = addIdempotencyKey(query, request.raw);
       if (given.kind === 'refusal') return sendRefusal(reply, given);
       const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const { queue } = request.params as { queue: string };

@@ -88,12 +88,11 @@ export class Admission {
   }
 
   auth({ id, params }: RpcCall): string {
-    const { token } = params as { token?: unknown };
-    if (typeof token !== 'string') {
-      return invalidParams(
-        id,
-        rejected('malformed', 'token must be a string.', { field: 'token' }),
-      );
+    const { token, ...others } = params as { token?: unknown };
+    const [field = 'token'] = Object.keys(others);
+    if (typeof token !== 'string' || field !== 'token') {
+      const fault = field === 'token' ? 'token must be a string.' : `There is no field ${field}.`;
+      return invalidParams(id, rejected('malformed', fault, { field }));
     }
     const wanted = this.#backend.token;
     if (wanted !== undefined && !isEqual(token, wanted)) {

@@ -7,7 +7,7 @@ import { EXIT, type Io, say } from './command.ts';
 /** They have something to do that matters more than what they say of it. */
 const GO_ON: ReadonlySet<string | undefined> = new Set(['serve', 'work']);
 
-/** @param command as given on the command line; what its outputs cannot take is lost from then on. */
+/** @param command as given on the command line; what is not taken of it is lost. */
 export function watchOutputs(command: string | undefined, { stdout, stderr }: Io): void {
   stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (GO_ON.has(command)) return;

@@ -35,6 +35,31 @@ describe('HTTP manners', () => {
   const ask = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     send(stage.port, method, path, body, headers);
 
+  it('a request without Host is refused as a problem, unless it is of HTTP/1.0', async () => {
+    for (const [version, status] of [
+      ['1.1', 400],
+      ['1.0', 200],
+    ] as const) {
+      const wire = await Wire.open(stage.port);
+      wire.write(`GET /livez HTTP/${version}\r\nconnection: close\r\n\r\n`);
+      await until(() => wire.closed, 'the connection was closed');
+      expect(wire.text).to.include(` ${status} `);
+      if (status === 400)
+        expect(wire.text).to.include('application/problem+json').and.include('Host');
+    }
+  });
+
+  it('a body as large as it may be is taken, however small a batch may be', async () => {
+    const config = { payloadMaxBytes: 100_000, batchMaxBytes: 1_024 };
+    const small = await startServer({ config, decide: () => empty });
+    try {
+      const reply = await send(small.port, 'POST', '/v1/tasks', { payload: 'p'.repeat(100_000) });
+      expect(reply.status).to.equal(200);
+    } finally {
+      await small.server.stop();
+    }
+  });
+
   it('every JSON answer is one line with its end, so that no prompt sticks to it', async () => {
     stage.coordinator.decide = () => empty;
     const asked: readonly (readonly [string, string, string?])[] = [

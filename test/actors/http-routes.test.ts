@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { readRoutes } from '../../actors/http-reads.ts';
 import { coordinatorRoutes } from '../../actors/http-routes.ts';
 import { rejected, unavailable } from '../../src/protocol/refusal.ts';
-import { type Decide, type Stage, send, startServer } from './http-support.ts';
+import { type Decide, type Stage, send, startServer, until, Wire } from './http-support.ts';
 
 const submitted: Decide = () => ({
   kind: 'submitted',
@@ -172,6 +172,38 @@ describe('HTTP routes', () => {
     expect(differ.json).to.include({ reason: 'malformed', field: 'request_id' });
     const query = await ask('POST', '/v1/queues/q/tasks?request_id=k2', 'p', key);
     expect(query.json).to.include({ reason: 'malformed', field: 'request_id' });
+  });
+
+  it('read Idempotency-Key as UTF-8, and mend nothing: two keys must not become one', async () => {
+    stage.coordinator.decide = submitted;
+    const keyed = async (...lines: string[]): Promise<string> => {
+      const wire = await Wire.open(stage.port);
+      const keys = lines.map((key) => `idempotency-key: ${key}\r\n`).join('');
+      const head = `POST /v1/queues/q/tasks HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n`;
+      wire.socket.write(Buffer.from(`${head}${keys}content-length: 1\r\n\r\np`, 'latin1'));
+      await until(() => wire.closed, 'the connection was closed');
+      return wire.text;
+    };
+    await keyed(Buffer.from('ordré').toString('latin1'));
+    expect(asked()[0]).to.include({ requestId: 'ordré' });
+    for (const lines of [['ordr\u00e9'], ['ordr\u00e8'], ['a', 'b'], ['a', 'a']]) {
+      const answer = await keyed(...lines);
+      expect(answer)
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.include('"field":"request_id"');
+    }
+    expect(asked()).to.have.length(1);
+  });
+
+  it('refuse a query that spells no UTF-8, and name the field', async () => {
+    for (const url of [
+      '/v1/queues/q/tasks?delay_ms=1&request_id=%ff',
+      '/v1/tasks?request_id=%ff',
+    ]) {
+      const reply = await ask(url.includes('queues') ? 'POST' : 'GET', url);
+      expect(reply.json).to.include({ status: 400, reason: 'malformed', field: 'request_id' });
+    }
+    expect(asked()).to.deep.equal([]);
   });
 
   it('are those that /openapi.json lists, and no others', async () => {

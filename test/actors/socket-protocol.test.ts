@@ -238,6 +238,19 @@ describe('socket protocol', () => {
       expect(answers[5].result).to.deep.equal({ op: 'stats' });
       expect(backend.asked).to.have.length(1);
     });
+
+    it('refuses what else auth is given, and what is no token, by field', async () => {
+      const peer = open();
+      peer.send(call(1, 'auth', { token: 'secret', user: 'me' }), call(2, 'auth', { token: 5 }));
+      peer.send(call(3, 'stats'));
+      const answers = await peer.answers(3);
+      expect(answers.map((each) => each.error?.code)).to.deep.equal([-32602, -32602, -32001]);
+      expect(answers.map((each) => each.error?.data?.field)).to.deep.equal([
+        'user',
+        'token',
+        undefined,
+      ]);
+    });
   });
 
   it('answers the config, and explain from the reader', async () => {

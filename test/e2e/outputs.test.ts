@@ -1,5 +1,5 @@
-// What nobody takes: the reader of an output went away, or its device is full. A server and a worker
-// go on, every other command ends and says so where it can.
+// What nobody takes: the reader of an output went away, or its device is full. A server and a
+// worker go on, every other command ends and says so where it can.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
