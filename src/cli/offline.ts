@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type CoreKnobs, DURATION_MAX_MS } from '../core/knobs.ts';
 import type { State } from '../core/state.ts';
 import { KNOBS } from '../knobs.ts';
-import { openLmdbReader } from '../log/lmdb-reader.ts';
+import { type DirectoryReader, openLmdbReader } from '../log/lmdb-reader.ts';
 import { LogCorrupt, type LogReader, wayOut } from '../log/log.ts';
 import { replay } from '../replay.ts';
 import { CliError, EXIT, type Io, wholeNumber } from './command.ts';
@@ -27,7 +27,7 @@ export const dataDirOf = ({ dataDir }: OfflineOptions, { env }: Io): string =>
   dataDir ?? env['LEASEHOLD_DATA_DIR'] ?? String(KNOBS.dataDir.default);
 
 /** Opens the log, runs `act` on it, and closes it. @throws CliError with words for the operator */
-export async function withLog<T>(dataDir: string, act: (log: LogReader) => T | Promise<T>) {
+export async function withLog<T>(dataDir: string, act: (log: DirectoryReader) => T | Promise<T>) {
   try {
     const log = await openLmdbReader(dataDir);
     try {
@@ -58,6 +58,20 @@ export function corruptText({ seq, message }: { seq: number; message: string }, 
 export function untilOf({ at }: OfflineOptions, log: LogReader): number {
   const last = log.lastNumber;
   return at === undefined ? last : wholeNumber('--at', at, 1, last);
+}
+
+/**
+ * A state of before goes without the tasks whose records are removed by now.
+ * @throws CliError naming the record to which the log goes back.
+ */
+export function assertTold(log: DirectoryReader, until: number): void {
+  let by = 0;
+  for (const { type, seq } of log.read(until + 1, log.removedAt)) {
+    if (type === 'HistoryForgotten') by = seq;
+  }
+  if (by === 0) return;
+  const why = `what was forgotten by then is removed, and only an archive has it (--archive-dir)`;
+  throw new CliError(EXIT.failed, `leasehold: the state goes back to record ${by}: ${why}`);
 }
 
 /** The state as it was after the record `until`, with a bar on a terminal. */

@@ -9,6 +9,7 @@ import { WorkerRegistry } from '../core/worker-registry.ts';
 import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';
 import { type Io, say } from './command.ts';
 import {
+  assertTold,
   dataDirOf,
   type OfflineOptions,
   stateAt,
@@ -24,9 +25,13 @@ export function define(command: Command, io: Io): void {
   withDataDir(command)
     .option('--at <seq>', 'as it was after this record (default: the newest)')
     .action(async (options: OfflineOptions) => {
-      const body = await withLog(dataDirOf(options, io), async (log) =>
-        bodyOf(await stateAt(log, untilOf(options, log), io)),
-      );
+      const body = await withLog(dataDirOf(options, io), async (log) => {
+        const until = untilOf(options, log);
+        const state = await stateAt(log, until, io);
+        // After it was read: a server may have removed something under our hands.
+        assertTold(log, until);
+        return bodyOf(state);
+      });
       say(io.stdout, options.json === true ? JSON.stringify(body) : text(body));
     });
 }

@@ -19,7 +19,7 @@ import {
   removeSegment,
   segmentPath,
 } from './segment-files.ts';
-import { encodeMark, HEADER_KEY } from './segment-marks.ts';
+import { encodeMark, HEADER_KEY, type Header } from './segment-marks.ts';
 import type { Entry } from './segment-scan.ts';
 import { Segments } from './segments.ts';
 
@@ -136,11 +136,12 @@ async function copyPart(
   { segment, end, isSealed }: Part,
   logDir: string,
 ): Promise<void> {
-  const { ordinal, seal } = segment;
+  const { ordinal, seal, removedAt } = segment;
   if (isSealed && seal !== undefined) await standIn(logDir, seal.successor);
   const generation = freeGeneration(logDir, segment);
   const dropped = clipped(segment.dropped, segment.first, end);
-  const header = encodeMark(HEADER_KEY, { kind: 'header', ordinal, generation, dropped });
+  const mark: Header = { kind: 'header', ordinal, generation, dropped, removedAt };
+  const header = encodeMark(HEADER_KEY, mark);
   const rows = source.entries(segment, HEADER_KEY + 1, isSealed ? segment.last + 1 : end);
   await createWhole(segmentPath(logDir, ordinal, generation), (directory) =>
     Environment.create(directory, withHeader([HEADER_KEY, header], rows)),

@@ -81,7 +81,7 @@ export class LmdbArchive implements Archive {
     // The live one is empty: it stands for the end of the archive, and now gets what comes there.
     const name = { ordinal: live.ordinal, generation: live.generation + 1 };
     const dropped = clipped(this.log.dropped.ranges, from, last);
-    const header: Header = { kind: 'header', ...name, dropped };
+    const header: Header = { kind: 'header', ...name, dropped, removedAt: 0 };
     const target = segmentPath(logDir, name.ordinal, name.generation);
     const rows = unlessAborted(entriesOf(header, this.log.read(from, last), last), signal);
     const made = await createWhole(target, (made) => Environment.create(made, rows));

@@ -11,12 +11,21 @@ import { Segments } from './segments.ts';
 /** Rewritten segments vanish under a reader; this often in a row it looks for the new ones. */
 const TRIES = 5;
 
+/** A log as it stands in a directory. */
+export interface DirectoryReader extends LogReader {
+  /** The number up to which the log went when history was last removed from it; 0: never. */
+  readonly removedAt: number;
+}
+
 /**
  * @param durable the newest number known to be durable, where someone knows. Without it what was
  *   found is flushed before it is shown: its writer may not have come to that yet.
  * @throws LogError LOG_DIRECTORY when there is no log, LOG_IO; LogCorrupt.
  */
-export async function openLmdbReader(dataDir: string, durable?: () => number): Promise<LogReader> {
+export async function openLmdbReader(
+  dataDir: string,
+  durable?: () => number,
+): Promise<DirectoryReader> {
   return new LmdbReader(logDirOf(dataDir), durable);
 }
 
@@ -48,7 +57,7 @@ function unlessReplaced<T>(logDir: string, act: () => T): T {
   }
 }
 
-class LmdbReader implements LogReader {
+class LmdbReader implements DirectoryReader {
   private readonly segments: Segments;
   private readonly durable: (() => number) | undefined;
 
@@ -65,6 +74,13 @@ class LmdbReader implements LogReader {
 
   get dropped(): DroppedSet {
     return this.segments.dropped;
+  }
+
+  get removedAt(): number {
+    return this.again(() => {
+      this.catchUp();
+      return this.segments.removedAt;
+    });
   }
 
   get(seq: number): LogRecord | undefined {

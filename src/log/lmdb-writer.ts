@@ -11,7 +11,7 @@ import { Environment, type Written } from './lmdb-env.ts';
 import type { AppendResult } from './log.ts';
 import type { Segment } from './segment-chain.ts';
 import { createWhole, fileBytes, segmentPath } from './segment-files.ts';
-import { encodeMark, HEADER_KEY, type Seal, Tally } from './segment-marks.ts';
+import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment-marks.ts';
 import type { Entry } from './segment-scan.ts';
 import type { Segments } from './segments.ts';
 import { hangs, within } from './stalls.ts';
@@ -151,15 +151,12 @@ export class LmdbWriter {
 
 /** Makes an empty segment; one that exists is left as it is. */
 export function createSegment(logDir: string, ordinal: number): Promise<boolean> {
-  const header = headerEntry({ ordinal, generation: 0, dropped: [] });
+  const header = headerEntry({ ordinal, generation: 0, dropped: [], removedAt: 0 });
   const target = segmentPath(logDir, ordinal, 0);
   return createWhole(target, (directory) => Environment.create(directory, [header]));
 }
 
-function headerEntry({
-  ordinal,
-  generation,
-  dropped,
-}: Pick<Segment, 'ordinal' | 'generation' | 'dropped'>): Entry {
-  return [HEADER_KEY, encodeMark(HEADER_KEY, { kind: 'header', ordinal, generation, dropped })];
+function headerEntry({ ordinal, generation, dropped, removedAt }: Omit<Header, 'kind'>): Entry {
+  const header: Header = { kind: 'header', ordinal, generation, dropped, removedAt };
+  return [HEADER_KEY, encodeMark(HEADER_KEY, header)];
 }

@@ -21,6 +21,7 @@ export interface Segment extends SegmentName {
   last: number;
   seal: Seal | undefined;
   dropped: Header['dropped'];
+  readonly removedAt: number;
 }
 
 export interface Chain {
@@ -82,7 +83,8 @@ export function loadSegment(name: SegmentName, first: number, file: PageFile): S
   const end = lastKey === HEADER_KEY ? undefined : markAt(file, lastKey);
   const seal = end?.kind === 'seal' ? end : undefined;
   const last = lastKey === HEADER_KEY ? first - 1 : seal === undefined ? lastKey : lastKey - 1;
-  return { ...name, first, last, seal, dropped: header.dropped };
+  const { dropped, removedAt } = header;
+  return { ...name, first, last, seal, dropped, removedAt };
 }
 
 /** @returns the mark at a key, undefined when a record or nothing is there. */

@@ -18,6 +18,8 @@ export interface Header {
   readonly generation: number;
   /** The numbers of this segment whose absence is declared, sorted and disjoint. */
   readonly dropped: readonly (readonly [from: number, to: number])[];
+  /** The log's last number when records were last removed from here; 0: none ever were. */
+  readonly removedAt: number;
 }
 
 /** The segment ends here and the log goes on in the successor. */
@@ -69,6 +71,8 @@ function writeHeader(out: ByteWriter, header: Header): void {
     out.varint(to - from);
     end = to;
   }
+  // Left out where it says nothing: the headers of a log that is not rewritten stay as they were.
+  if (header.removedAt > 0) out.varint(header.removedAt);
 }
 
 /** Whether these are the bytes of a mark; their checksum is not looked at. */
@@ -107,7 +111,8 @@ function readHeader(input: ByteReader): Header {
     end = from + input.varint();
     dropped.push([from, end]);
   }
-  return { kind: 'header', ordinal, generation, dropped };
+  const removedAt = input.remaining > 0 ? input.varint() : 0;
+  return { kind: 'header', ordinal, generation, dropped, removedAt };
 }
 
 /** Counts records and folds their checksums, for the seal and for who verifies it. */

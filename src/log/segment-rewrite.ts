@@ -48,7 +48,9 @@ export async function rewriteSegments(
   for (const member of members) removed += await sift(segments, member, isKept, dropped, tally);
   if (removed === 0 && members.length === 1) return undefined;
   const name = { ordinal: first.ordinal, generation: first.generation + 1 };
-  const header: Header = { kind: 'header', ...name, dropped: dropped.ranges };
+  const before = Math.max(...members.map(({ removedAt }) => removedAt));
+  const removedAt = removed > 0 ? segments.lastNumber : before;
+  const header: Header = { kind: 'header', ...name, dropped: dropped.ranges, removedAt };
   const seal: Seal = { ...end.seal, count: tally.count, hash: tally.hash };
   const target = segmentPath(segments.logDir, name.ordinal, name.generation);
   const rows = unlessAborted(entries(segments, members, header, seal, dropped), signal);
@@ -62,6 +64,7 @@ export async function rewriteSegments(
       first: first.first,
       last: end.last,
       dropped: dropped.ranges,
+      removedAt,
       seal,
     },
   };

@@ -91,6 +91,11 @@ export class Segments {
     return this.live.last;
   }
 
+  /** The number up to which the log went when history was last removed from it; 0: never. */
+  get removedAt(): number {
+    return Math.max(...this.list.map(({ removedAt }) => removedAt));
+  }
+
   /** Those in which the log stands, and the one that is ready for what comes. */
   get counting(): readonly Segment[] {
     return this.successor ? [...this.list, this.successor] : this.list;
@@ -171,14 +176,15 @@ export class Segments {
     } catch (error) {
       if (!(error instanceof LogCorrupt)) throw error;
       const sound = this.soundUpTo(name, first);
-      if (sound >= this.until) return { ...name, first, last: sound, seal: undefined, dropped: [] };
+      if (sound >= this.until)
+        return { ...name, first, last: sound, seal: undefined, dropped: [], removedAt: 0 };
       throw new LogCorrupt(sound + 1, error.why);
     }
   }
 
   /** How far the records of a damaged segment can be read in a row. */
   private soundUpTo(name: SegmentName, first: number): number {
-    const segment = { ...name, first, last: first, seal: undefined, dropped: [] };
+    const segment = { ...name, first, last: first, seal: undefined, dropped: [], removedAt: 0 };
     let sound = first - 1;
     try {
       for (let next = first; ; ) {

@@ -2,15 +2,19 @@
 // restarts and forgotten history in it, its digest is noted at each record; read off the disk as of
 // each of these records, the state must have the same one.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { stateAt, withLog } from '../../src/cli/offline.ts';
+import { digestText } from '../../src/cli/offline-digest.ts';
 import { stateDigest } from '../../src/core/digest.ts';
-import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
+import { type CoordinatorStarted, type LogRecord, taskOf } from '../../src/core/records.ts';
+import { NONE } from '../../src/core/task-table.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import type { Log } from '../../src/log/log.ts';
+import { replay } from '../../src/replay.ts';
 import { Random } from '../simulator/random.ts';
 import { leaseRequest, World } from '../support/world.ts';
 
@@ -88,12 +92,29 @@ class Story {
   }
 }
 
-async function write(dataDir: string, records: readonly LogRecord[]): Promise<void> {
-  const log = await openLmdbLog({ dataDir });
+/** @param removedAt after this record what is forgotten by then is removed. */
+async function write(dataDir: string, records: readonly LogRecord[], removedAt = 0): Promise<void> {
+  const log = await openLmdbLog({ dataDir, segmentBytes: 40_960 });
   const [start, ...rest] = records;
   expect(await log.start(start as CoordinatorStarted)).equal('durable');
-  expect(await log.append(rest)).equal('durable');
+  for (const record of rest) {
+    expect(await log.append([record])).equal('durable');
+    if (record.seq === removedAt) await remove(log);
+  }
   await log.close();
+}
+
+async function remove(log: Log): Promise<void> {
+  const { state } = replay(log, { digestText });
+  let removed = 0;
+  for (const segment of log.sealed()) {
+    removed += await log.rewrite(segment, (record) => {
+      const task = taskOf(record);
+      if (task === 0 || state.tasks.find(task) !== NONE) return true;
+      return task < segment.first && !log.dropped.has(task);
+    });
+  }
+  expect(removed).above(0);
 }
 
 describe('the state as of any record', () => {
@@ -132,6 +153,26 @@ describe('the state as of any record', () => {
       const args = [main, 'state', '--data-dir', dataDir, '--at', String(seq), '--json'];
       const told = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
       expect(told).include({ seq, digest: digests.get(seq) });
+    }
+  }).timeout(60_000);
+
+  it('goes back to where history was removed, and is refused before that', async () => {
+    const { digests, records } = await Story.told(23);
+    const forgotten = records.filter(({ type }) => type === 'HistoryForgotten');
+    const { seq: by } = forgotten[forgotten.length >> 1] as LogRecord;
+    const dataDir = path.join(dir, 'removed');
+    await write(dataDir, records, by);
+    const told = (seq: number) => {
+      const args = [main, 'state', '--data-dir', dataDir, '--at', String(seq), '--json'];
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      return status === 0 ? JSON.parse(stdout) : { status, stderr };
+    };
+    for (const seq of [by, by + 1, records.length]) {
+      expect(told(seq)).include({ seq, digest: digests.get(seq) });
+    }
+    for (const seq of [1, by - 1]) {
+      expect(told(seq).status, `after record ${seq}`).equal(1);
+      expect(told(seq).stderr).include(`goes back to record ${by}`);
     }
   }).timeout(60_000);
 });

@@ -6,7 +6,7 @@ import { LogCorrupt } from '../../src/log/log.ts';
 import { decodeMark, encodeMark, isMark, type Mark, Tally } from '../../src/log/segment-marks.ts';
 
 const MARKS: readonly Mark[] = [
-  { kind: 'header', ordinal: 1, generation: 0, dropped: [] },
+  { kind: 'header', ordinal: 1, generation: 0, dropped: [], removedAt: 0 },
   {
     kind: 'header',
     ordinal: 70_000,
@@ -16,6 +16,7 @@ const MARKS: readonly Mark[] = [
       [3, 900],
       [2 ** 40, 2 ** 41],
     ],
+    removedAt: 2 ** 42,
   },
   { kind: 'seal', count: 3, hash: 0xffff_ffff, successor: 2 },
   { kind: 'skip', to: 2 ** 50 },
