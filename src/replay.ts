@@ -29,6 +29,7 @@ const PROGRESS_EVERY = 8_192;
 class Gone implements Removed {
   private readonly log: LogReader;
   private readonly tasks = new Set<number>();
+  private isOver = false;
 
   constructor(log: LogReader) {
     this.log = log;
@@ -39,13 +40,20 @@ class Gone implements Removed {
   }
 
   add(taskId: number): void {
-    this.tasks.add(taskId);
+    if (!this.isOver) this.tasks.add(taskId);
+  }
+
+  /** Only replay asks for these tasks, but the state goes on forgetting for years. */
+  end(): void {
+    this.isOver = true;
+    this.tasks.clear();
   }
 }
 
 /** @throws LogCorrupt naming the first record that is damaged, missing or cannot have happened. */
 export function replay(log: LogReader, options: ReplayOptions): Replayed {
-  const state = new State(options.digestText, new Gone(log));
+  const gone = new Gone(log);
+  const state = new State(options.digestText, gone);
   let records = 0;
   for (const record of log.read(1, options.until)) {
     const task = taskOf(record);
@@ -62,6 +70,7 @@ export function replay(log: LogReader, options: ReplayOptions): Replayed {
     if (options.isEnough?.(state, record) === true) break;
     if (records % PROGRESS_EVERY === 0) options.onProgress?.(records);
   }
+  gone.end();
   return { state, records };
 }
 

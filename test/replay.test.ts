@@ -1,5 +1,6 @@
 // What replay makes of logs from which forgotten history was removed, and of logs with holes.
 
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { stateDigest } from '../src/core/digest.ts';
 import { brokenInvariants } from '../src/core/invariants.ts';
@@ -115,6 +116,28 @@ describe('replay: history that was forgotten and removed', () => {
     expect(stateDigest(replay(world.log, { digestText }).state)).to.equal(live);
     await world.restart();
     expect(world.broken()).to.deep.equal([]);
+  });
+
+  it('what replay had to note of gone tasks is not noted any more when it is over', async () => {
+    const knobs = { retentionMs: 1_000, retentionFailedMs: 1_000 };
+    const world = await World.started(knobs, new MemoryLog({ segmentRecords: 4 }));
+    const origin = await world.submit();
+    await world.fail(await world.lease(), { kind: 'permanent' });
+    await world.ask({ op: 'redrive', taskId: origin });
+    const redriven = await world.lease();
+    await world.submit();
+    world.time += 2_000;
+    await world.tick();
+    while (world.loop.removal.busy) await setImmediate();
+    await world.loop.removal.stop();
+    const { state } = world.loop;
+    expect(state.removed.has(origin), 'the origin is gone').to.equal(true);
+    await world.complete(redriven);
+    world.time += 2_000;
+    await world.tick();
+    expect(state.tasks.find(redriven.taskId)).to.equal(NONE);
+    expect(world.log.dropped.has(redriven.taskId)).to.equal(false);
+    expect(state.removed.has(redriven.taskId), 'nothing grows by it').to.equal(false);
   });
 
   it('a record that is missing undeclared is named', async () => {
