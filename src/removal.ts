@@ -185,8 +185,8 @@ export class Removal {
 /**
  * Which HistoryForgotten of one stretch replay still needs: the first, which says how far things
  * were when the log is read no further; and each that forgot a task which may still be in a stretch
- * before this one, for until it is forgotten its request id cannot be taken again. Of the others the
- * newest, which is always kept, says the same.
+ * before this one, for until it is forgotten its request id cannot be taken again. What the others
+ * say the newest says too, and that is in no stretch yet, or not before `sweptAt`.
  */
 class Forgettings {
   /** Of those that were kept, how many are kept because of stretches before. */
