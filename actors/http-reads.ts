@@ -43,7 +43,8 @@ export function readRoutes({ reader, progress, shownConfig, version }: ReadLink)
       handler(request, reply) {
         const fields = readQuery('log', request.query);
         const fault = malformed('log', fields);
-        if (fault !== undefined) return sendRefusal(reply, fault);
+        const refusal = fault ?? (isRecovering(progress) ? notReady(progress) : undefined);
+        if (refusal !== undefined) return sendRefusal(reply, refusal);
         void pass(reader.log(fields), reply);
       },
     },
@@ -99,6 +100,9 @@ function showReadiness(progress: Progress, reply: FastifyReply): void {
   const body = Buffer.from(`${text},"replay":{"records":${records},"of":${of}}}`);
   sendAnswer(reply, { ...answerOf(refusal), body });
 }
+
+const isRecovering = ({ phase }: Progress): boolean =>
+  phase === 'starting' || phase === 'recovering';
 
 function notReady({ phase }: Progress): Unavailable | undefined {
   switch (phase) {

@@ -33,7 +33,8 @@ export async function openLmdbReader(
 export function logDirOf(dataDir: string): string {
   const logDir = path.join(dataDir, 'log');
   // A crash, or a start that is under way, may leave a directory with a half-made segment in it.
-  if (fs.existsSync(logDir) && listSegments(logDir).length > 0) return logDir;
+  const isThere = fs.existsSync(logDir) && fs.statSync(logDir).isDirectory();
+  if (isThere && listSegments(logDir).length > 0) return logDir;
   throw new LogError('LOG_DIRECTORY', `there is no log in ${path.resolve(dataDir)}`);
 }
 

@@ -295,6 +295,7 @@ describe('HTTP manners', () => {
       stage.progress.phase = 'recovering';
       expectProblem(await submit(), 503, 'recovering');
       expectProblem(await beat(), 503, 'recovering');
+      expectProblem(await ask('GET', '/v1/log?tail=1'), 503, 'recovering');
       expect(stage.coordinator.asked).to.deep.equal([]);
     });
 

@@ -162,9 +162,13 @@ describe('commands on a data directory', function () {
   it('backup says in words that there is nothing to copy, or nowhere to copy it to', async () => {
     const file = path.join(dir, 'a-file');
     fs.writeFileSync(file, '');
+    const logFile = path.join(dir, 'log-is-a-file');
+    fs.mkdirSync(logFile);
+    fs.writeFileSync(path.join(logFile, 'log'), '');
     for (const [from, to] of [
       [path.join(dir, 'nowhere'), path.join(dir, 'new')],
       [file, path.join(dir, 'new')],
+      [logFile, path.join(dir, 'new')],
       [dataDir, file],
     ] as const) {
       const ended = await run('backup', '--data-dir', from, to);
