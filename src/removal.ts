@@ -3,17 +3,13 @@
 // the background (R32). It never decides what is forgotten, and removing the same again is
 // harmless. A stretch is rewritten again only when the forgetting has come as far beyond its end
 // again as at the last time, so that the rewrites of one stretch stay few however long a task in it
-// waits; and neighbours that became small become one. What says that history was forgotten goes too
-// when nothing is left of that history.
+// waits; and neighbours that became small become one.
 
 import { type HistoryForgotten, type LogRecord, taskOf } from './core/records.ts';
 import type { State } from './core/state.ts';
 import { NONE } from './core/task-table.ts';
 import { weightOf } from './core/weights.ts';
 import type { Archive, Log, SealedSegment } from './log/log.ts';
-
-/** So many HistoryForgotten, or as many as there are tasks, may wait for stretches before them. */
-const HELD_BACK_MAX = 10_000;
 
 /** Told to whoever wants to know. */
 export interface RemovalEvents {
@@ -44,8 +40,6 @@ export class Removal {
   private through = 0;
   /** Last number of a stretch → how far the forgetting must come before it is rewritten again. */
   private readonly dueAt = new Map<number, number>();
-  /** Last number of a stretch → the newest HistoryForgotten of which it holds no task any more. */
-  private readonly sweptAt = new Map<number, number>();
   /** What was removed of the history that this state has forgotten. */
   private gone: { readonly state: State; weight: number } | undefined;
 
@@ -99,13 +93,11 @@ export class Removal {
     this.busy = true;
     try {
       await this.keepInArchive();
-      let sweptAt = this.state().forgottenAt;
       for (const segment of this.log.sealed()) {
         if (this.ending.signal.aborted) return;
         if (this.through >= (this.dueAt.get(segment.last) ?? segment.last)) {
-          await this.rewrite(segment, sweptAt);
+          await this.rewrite(segment);
         }
-        sweptAt = Math.min(sweptAt, this.sweptAt.get(segment.last) ?? 0);
       }
       await this.mergeSmall();
     } catch (error) {
@@ -125,25 +117,16 @@ export class Removal {
     }
   }
 
-  /** @param sweptAt of all stretches before it. */
-  private async rewrite(segment: SealedSegment, sweptAt: number): Promise<void> {
-    const { forgottenAt, tasks } = this.state();
-    const forgettings = new Forgettings(sweptAt);
+  private async rewrite(segment: SealedSegment): Promise<void> {
     let weight = 0;
     const keep = (record: LogRecord): boolean => {
-      const isKept =
-        record.type === 'HistoryForgotten'
-          ? forgettings.isKept(record.seq)
-          : this.isKept(segment, record);
+      const isKept = this.isKept(segment, record);
       if (!isKept) weight += weightOf(record);
       return isKept;
     };
     const records = await this.log.rewrite(segment, keep, this.ending.signal);
     this.steps += 1;
-    this.sweptAt.set(segment.last, forgottenAt);
     this.dueAt.set(segment.last, this.through + this.pauseAfter(segment));
-    // The next pass looks at every stretch: after that none of them is held back.
-    if (forgettings.heldBack >= Math.max(HELD_BACK_MAX, tasks.size)) this.dueAt.clear();
     this.goneOf(this.state()).weight += weight;
     if (records > 0) this.events.removed?.(segment, records);
   }
@@ -157,18 +140,14 @@ export class Removal {
 
   /** A stretch of several is looked at again when its last part would have been. */
   private async mergeSmall(): Promise<void> {
-    while (!this.ending.signal.aborted) {
-      const merged = await this.log.merge(this.ending.signal);
-      if (merged === undefined) break;
+    while (
+      !this.ending.signal.aborted &&
+      (await this.log.merge(this.ending.signal)) !== undefined
+    ) {
       this.steps += 1;
-      const parts = [...this.sweptAt].filter(([last]) => merged.first <= last);
-      const ofParts = parts.filter(([last]) => last <= merged.last).map(([, at]) => at);
-      this.sweptAt.set(merged.last, Math.min(...ofParts));
     }
     const ends = new Set(this.log.sealed().map(({ last }) => last));
-    for (const known of [this.dueAt, this.sweptAt]) {
-      for (const last of known.keys()) if (!ends.has(last)) known.delete(last);
-    }
+    for (const last of this.dueAt.keys()) if (!ends.has(last)) this.dueAt.delete(last);
   }
 
   /**
@@ -179,30 +158,5 @@ export class Removal {
     const task = taskOf(record);
     if (task === 0 || this.state().tasks.find(task) !== NONE) return true;
     return task < segment.first && !this.log.dropped.has(task);
-  }
-}
-
-/**
- * Which HistoryForgotten of one stretch replay still needs: the first, which says how far things
- * were when the log is read no further; and each that forgot a task which may still be in a stretch
- * before this one, for until it is forgotten its request id cannot be taken again. What the others
- * say the newest says too, and that is in no stretch yet, or not before `sweptAt`.
- */
-class Forgettings {
-  /** Of those that were kept, how many are kept because of stretches before. */
-  heldBack = 0;
-  private readonly sweptAt: number;
-  private seen = 0;
-
-  constructor(sweptAt: number) {
-    this.sweptAt = sweptAt;
-  }
-
-  isKept(seq: number): boolean {
-    this.seen += 1;
-    if (this.seen === 1) return true;
-    if (seq < this.sweptAt) return false;
-    this.heldBack += 1;
-    return true;
   }
 }

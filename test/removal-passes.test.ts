@@ -28,14 +28,14 @@ const forgottenThrough = (completedThrough: number, failedThrough = 0): HistoryF
 function setUp() {
   const rewritten: number[] = [];
   const errors: Error[] = [];
-  const disk: { fails?: Error; hold?: Promise<void>; holds?: readonly LogRecord[] } = {};
+  const disk: { fails?: Error; hold?: Promise<void> } = {};
   const log = {
     sealed: () => SEALED,
-    rewrite: async ({ first }: SealedSegment, keep: (record: LogRecord) => boolean) => {
+    rewrite: async ({ first }: SealedSegment) => {
       rewritten.push(first);
       await disk.hold;
       if (disk.fails) throw disk.fails;
-      return disk.holds?.filter((record) => !keep(record)).length ?? 0;
+      return 0;
     },
     merge: async () => undefined,
   } as unknown as Log;
@@ -82,22 +82,6 @@ describe('removal: its passes', () => {
     expect(await settle()).to.deep.equal([11, 21]);
     removal.begin(45, 0);
     expect(await settle()).to.deep.equal([1, 21]);
-  });
-
-  it('look at every stretch when too many records of forgetting wait for one of them', async () => {
-    for (const [waiting, next] of [
-      [9_999, []],
-      [10_000, [1, 11]],
-    ] as const) {
-      const { removal, disk, settle } = setUp();
-      removal.begin(12, 0);
-      expect(await settle()).to.deep.equal([1]);
-      disk.holds = Array.from({ length: waiting + 1 }, () => forgottenThrough(12));
-      removal.begin(21, 0);
-      expect(await settle()).to.deep.equal([11]);
-      removal.begin(21, 0);
-      expect(await settle(), `${waiting} wait`).to.deep.equal(next);
-    }
   });
 
   it('count their steps, so that one that hangs is seen', async () => {

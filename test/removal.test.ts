@@ -33,13 +33,9 @@ function forgottenShare(world: World): number {
   const { tasks } = world.loop.state;
   let live = 0;
   let forgotten = 0;
-  const records = world.records();
-  const newest = records.findLast(({ type }) => type === 'HistoryForgotten');
-  for (const record of records) {
+  for (const record of world.records()) {
     const task = taskOf(record);
-    const isOutdone = record.type === 'HistoryForgotten' && record !== newest;
-    const isSaid = task === 0 ? !isOutdone : tasks.find(task) !== NONE;
-    if (isSaid) live += weightOf(record);
+    if (task === 0 || tasks.find(task) !== NONE) live += weightOf(record);
     else forgotten += weightOf(record);
   }
   return Math.round((world.log.bytes().total * forgotten) / (live + forgotten));

@@ -7,7 +7,7 @@ import type { CoreKnobs } from './knobs.ts';
 import type { HistoryForgotten } from './records.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
-import { forgetForgetting, forgetWeight } from './weights.ts';
+import { forgetWeight } from './weights.ts';
 
 /** At most so many tasks leave with one record. */
 export const FORGOTTEN_MAX = 10_000;
@@ -18,8 +18,8 @@ const PAUSE_MS_MIN = 200;
 const STRIDES = 1_000;
 
 /**
- * How long to wait after a record before the next one. There is not one for each task that is due,
- * unless more are due than one record takes.
+ * How long to wait after a record before the next one. These records stay in the log for good, so
+ * there is not one for each task that is due, unless more are due than one record takes.
  */
 export function forgetPauseMs(knobs: CoreKnobs, isMoreDue: boolean): number {
   const kept = [knobs.retentionMs, knobs.retentionFailedMs].filter((ms) => ms > 0);
@@ -31,8 +31,6 @@ export function forgetTasks(state: State, record: HistoryForgotten): void {
   state.completedThrough = record.completedThrough;
   state.failedThrough = record.failedThrough;
   Object.assign(state.totals, record.totals);
-  forgetForgetting(state);
-  state.forgottenAt = record.seq;
   take(state, state.ended.completed, record.completedThrough);
   take(state, state.ended.failed, record.failedThrough);
   // Forgetting an origin frees its redriven task, which may be the origin of the next: go on until

@@ -46,8 +46,6 @@ export class State {
   /** How far history was forgotten: numbers of terminal records. */
   completedThrough = 0;
   failedThrough = 0;
-  /** Number of the newest HistoryForgotten, 0 before the first. */
-  forgottenAt = 0;
   /** Bytes of records in the log, about, by whether what they are about is remembered. */
   readonly weights = { live: 0, forgotten: 0 };
   /** Numbers of all CoordinatorStarted, ascending: explain finds those within a history. */

@@ -45,13 +45,6 @@ export function forgetWeight(state: State, row: number): void {
   state.weights.forgotten += weight;
 }
 
-/** Before a HistoryForgotten is applied: the one before it says nothing any more. */
-export function forgetForgetting(state: State): void {
-  if (state.forgottenAt === 0) return;
-  state.weights.live -= FIXED_BYTES;
-  state.weights.forgotten += FIXED_BYTES;
-}
-
 function textBytes(metadata: Readonly<Record<string, string>>): number {
   let bytes = 0;
   for (const [key, text] of Object.entries(metadata)) bytes += key.length + text.length;
