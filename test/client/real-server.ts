@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { ownPort } from '../support/own-port.ts';
 
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
@@ -52,6 +53,8 @@ export class RealServer {
   }
 
   async start(): Promise<void> {
+    this.#httpPort ||= await ownPort();
+    this.#socketPort ||= await ownPort();
     const ports = ['--http-port', `${this.#httpPort}`, '--socket-port', `${this.#socketPort}`];
     const where = ['--data-dir', this.dataDir, '--socket-path', this.socketPath];
     const args = [MAIN, 'serve', ...where, ...ports, ...this.#flags];

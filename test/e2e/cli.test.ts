@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { EXECUTABLE, freePort, Process } from '../../src/demo/processes.ts';
+import { EXECUTABLE, Process } from '../../src/demo/processes.ts';
+import { ownPort } from '../support/own-port.ts';
 import { cleanEnv, type Fields, type Ran, Stage } from './support.ts';
 
 describe('the command line', () => {
@@ -58,7 +59,7 @@ describe('the command line', () => {
   });
 
   it('ends with 3 when there is no server', async () => {
-    const url = `http://127.0.0.1:${await freePort()}`;
+    const url = `http://127.0.0.1:${await ownPort()}`;
     expect((await run(3, ['stats', '--url', url])).err)
       .to.include(url)
       .and.include('ECONNREFUSED');

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { freePort } from '../../src/demo/processes.ts';
+import { ownPort } from '../support/own-port.ts';
 import { logLines, Stage } from './support.ts';
 
 describe('serve, at its start', () => {
@@ -61,7 +61,7 @@ describe('serve, at its start', () => {
     for (const signal of [undefined, 'SIGSTOP', 'SIGCONT'] as const) {
       if (signal !== undefined) first.kill(signal);
       if (signal === 'SIGCONT') continue;
-      const second = stage.serve([], { port: await freePort() });
+      const second = stage.serve([], { port: await ownPort() });
       expect((await second.ended).code).to.equal(1);
       expect(second.err)
         .to.match(/in use|locked|another/i)

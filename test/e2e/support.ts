@@ -4,13 +4,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import {
-  type Ended,
-  EXECUTABLE,
-  freePort,
-  Process,
-  ServerProcess,
-} from '../../src/demo/processes.ts';
+import { type Ended, EXECUTABLE, Process, ServerProcess } from '../../src/demo/processes.ts';
+import { ownPort } from '../support/own-port.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -42,7 +37,7 @@ export class Stage {
 
   static async open(): Promise<Stage> {
     const stage = new Stage(await mkdtemp(path.join(os.tmpdir(), 'leasehold-e2e-')));
-    stage.port = await freePort();
+    stage.port = await ownPort();
     return stage;
   }
 

@@ -7,8 +7,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Ended, EXECUTABLE, freePort } from '../../src/demo/processes.ts';
+import { type Ended, EXECUTABLE } from '../../src/demo/processes.ts';
 import { cleanEnv } from '../e2e/support.ts';
+import { ownPort } from '../support/own-port.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -43,7 +44,7 @@ export class Place {
   /** @param data where the data directory is in the place. */
   static async open(data = 'data'): Promise<Place> {
     const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-proof-'));
-    return new Place(dir, data, await freePort(), await freePort());
+    return new Place(dir, data, await ownPort(), await ownPort());
   }
 
   serve(options: Omit<ServerOptions, 'dataDir'> & { dataDir?: string } = {}): Server {
