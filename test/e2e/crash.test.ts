@@ -10,6 +10,7 @@ import type { Patch } from '../reliability/patched.ts';
 import { roundsOf } from '../reliability/rounds.ts';
 import { runsWithoutReason } from '../reliability/runs.ts';
 import { inPlace } from '../reliability/server.ts';
+import { together } from '../reliability/together.ts';
 import type { Asked } from '../reliability/traffic.ts';
 
 /** On one log, in one round. */
@@ -58,15 +59,17 @@ describe('kill -9 under load', () => {
     await rounds.run((seed) => killed(seed, CYCLES));
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, [fault, words]] of Object.entries(CONTROLS)) {
-    it(`control: a program that ${name} is caught`, async () => {
-      const caught: string[] = [];
-      for (let seed = 1; seed <= CONTROL_ROUNDS && caught.length === 0; seed += 1) {
-        const run = killed(seed, CONTROL_CYCLES, [fault]);
-        await run.catch(({ message }) => caught.push(message));
-      }
-      expect(caught[0]).to.match(words);
-    }).timeout(120_000);
+  const controls = together(Object.keys(CONTROLS), async (name) => {
+    const [fault, words] = CONTROLS[name] as readonly [Patch, RegExp];
+    const caught: string[] = [];
+    for (let seed = 1; seed <= CONTROL_ROUNDS && caught.length === 0; seed += 1) {
+      const run = killed(seed, CONTROL_CYCLES, [fault]);
+      await run.catch(({ message }) => caught.push(message));
+    }
+    expect(caught[0]).to.match(words);
+  });
+  for (const name of Object.keys(CONTROLS)) {
+    it(`control: a program that ${name} is caught`, () => controls(name)).timeout(120_000);
   }
 
   it('control: a run without a reason is caught', () => {

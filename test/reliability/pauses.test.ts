@@ -11,6 +11,7 @@ import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { Crew, type Still, standsStill } from './paused-crew.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, inPlace, type Server } from './server.ts';
+import { together } from './together.ts';
 import type { Asked } from './traffic.ts';
 import { holdsAll } from './verified.ts';
 
@@ -207,15 +208,17 @@ describe('workers and the coordinator stand still beyond a lease', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, [who, ...faults]] of Object.entries(CONTROLS)) {
-    it(`control: a program that ${name} is caught`, async () => {
-      const caught: string[] = [];
-      for (let seed = 1; seed <= 5 && caught.length === 0; seed += 1) {
-        const tickMs = who === 'coordinator' ? SELDOM_MS : TICK_MS;
-        const run = course({ seed, pauses: Array(CONTROL_PAUSES).fill(who), faults, tickMs });
-        await run.catch(({ message }) => caught.push(message));
-      }
-      expect(caught[0]).to.match(/was due|COMMITTED for|won over/);
-    }).timeout(120_000);
+  const controls = together(Object.keys(CONTROLS), async (name) => {
+    const [who, ...faults] = CONTROLS[name] as readonly [Who, ...Patch[]];
+    const caught: string[] = [];
+    for (let seed = 1; seed <= 5 && caught.length === 0; seed += 1) {
+      const tickMs = who === 'coordinator' ? SELDOM_MS : TICK_MS;
+      const run = course({ seed, pauses: Array(CONTROL_PAUSES).fill(who), faults, tickMs });
+      await run.catch(({ message }) => caught.push(message));
+    }
+    expect(caught[0]).to.match(/was due|COMMITTED for|won over/);
+  });
+  for (const name of Object.keys(CONTROLS)) {
+    it(`control: a program that ${name} is caught`, () => controls(name)).timeout(120_000);
   }
 });
