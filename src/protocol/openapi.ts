@@ -20,6 +20,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   404: 'unknown_task, unknown_lease',
   409: 'CANCELLED, or REJECTED because of what happened before',
   413: 'too_large',
+  415: 'malformed: the body is encoded',
   422: 'request_id_conflict',
   503: 'UNAVAILABLE: try again after Retry-After',
 };
@@ -82,12 +83,13 @@ function describe(operation: Operation): Json {
   };
 }
 
-function responsesOf({ answers, refusals, open }: Operation): Json {
+function responsesOf({ answers, refusals, open, method }: Operation): Json {
   const responses: Json = {};
   for (const [status, answer] of Object.entries(answers)) {
     responses[status] = { description: describeSuccess(status), content: contentOf(answer) };
   }
-  for (const status of open ? refusals : [...refusals, 401, 403]) {
+  const guarded = open ? [] : [401, 403];
+  for (const status of [...refusals, ...guarded, ...(method === 'post' ? [415] : [])]) {
     const schema = { $ref: '#/components/schemas/Problem' };
     responses[status] = {
       description: REFUSALS[status],

@@ -226,6 +226,17 @@ describe('HTTP routes', () => {
     expect(routes).to.have.members(listed);
   });
 
+  it('list in /openapi.json what they refuse with before anybody is asked', async () => {
+    const { json } = await ask('GET', '/openapi.json');
+    const told = new Set<number>();
+    for (const headers of [{ 'content-encoding': 'gzip' }, { origin: 'http://x' }, {}]) {
+      const reply = await ask('POST', '/v1/tasks', '{', headers as Record<string, string>);
+      expect(json.paths['/v1/tasks'].post.responses).to.have.property(String(reply.status));
+      told.add(reply.status);
+    }
+    expect([...told]).to.deep.equal([415, 403, 400]);
+  });
+
   it('show the configuration', async () => {
     const reply = await ask('GET', '/v1/config');
     expect(reply.json).to.deep.equal({ knob: 1 });
