@@ -13,6 +13,8 @@ export interface CoordinatorData {
   readonly archiveDir?: string | undefined;
   readonly core: CoreKnobs;
   readonly segmentBytes: number;
+  /** Pause between the timer's messages. */
+  readonly tickMs: number;
   /** Start although the wall clock is more than 365 days after the newest record. */
   readonly acceptClock: boolean;
   /** Numbers to be left free by the first record of a restored log; 0 on any other start. */

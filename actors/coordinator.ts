@@ -16,13 +16,13 @@ import { Consumer, type MailboxSink, type Peer } from '../src/mailbox/consumer.t
 import type { MailboxEnd } from '../src/mailbox/mailbox.ts';
 import { encodeAnswer } from '../src/protocol/answer-frame.ts';
 import { decodeRequest } from '../src/protocol/request-codec.ts';
-import type { Mode } from '../src/recovery.ts';
 import { clock } from './clock.ts';
 import type { CoordinatorData, FromCoordinator, ToCoordinator } from './control.ts';
+import { EarlyLook, waitsForTime } from './early-look.ts';
 import { watchLag } from './lag.ts';
 import { MeasuredLog } from './measured-log.ts';
 import { Notices, sightOf } from './notices.ts';
-import { type Phase, Progress } from './progress.ts';
+import { PHASE_OF, Progress } from './progress.ts';
 
 /** While a group is in flight so much may gather; then the mailbox holds what comes. */
 const GATHERED_MAX = 4_096;
@@ -33,14 +33,6 @@ const DRAIN_BYTES = 8 * 1024 * 1024;
 const TICKETS = 2 ** 32;
 
 const NOTHING = new Uint8Array(0);
-
-const PHASES: Record<Mode, Phase> = {
-  starting: 'recovering',
-  serving: 'ready',
-  'read-only': 'refusing',
-  rebuilding: 'refusing',
-  ended: 'down',
-};
 
 const data = workerData as CoordinatorData;
 const progress = new Progress(data.progress);
@@ -55,6 +47,15 @@ class CoordinatorActor {
   private readonly log: MeasuredLog;
   private readonly archive: LmdbArchive | undefined;
   private readonly notices = new Notices();
+  private readonly early = new EarlyLook({
+    tickMs: data.tickMs,
+    isWanted: () => this.running && waitsForTime(this.loop),
+    look: () =>
+      this.guarded(() => {
+        this.loop.tick();
+        this.consumer.flushReplies();
+      }),
+  });
   private running = false;
   private held = false;
 
@@ -101,6 +102,7 @@ class CoordinatorActor {
     while (this.running && this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink));
     this.running = false;
     await this.loop.stop();
+    this.early.stop();
     this.consumer.close();
     await this.archive?.close();
     await this.log.close();
@@ -123,8 +125,14 @@ class CoordinatorActor {
     const isMuch = commits.gathered >= GATHERED_MAX || commits.gatheredBytes >= GATHERED_MAX_BYTES;
     this.held = commits.busy && isMuch;
     if (this.held) return true;
+    const more = this.guarded(() => this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink));
+    this.early.begin();
+    return more;
+  }
+
+  private guarded<T>(act: () => T): T {
     try {
-      return this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink);
+      return act();
     } catch (error) {
       die(error);
     }
@@ -168,8 +176,9 @@ class CoordinatorActor {
         if (this.drain() || wasHeld) setImmediate(() => this.pump());
       },
       mode: (mode) => {
-        progress.phase = PHASES[mode];
+        progress.phase = PHASE_OF[mode];
         progress.epoch = this.loop.state.epoch;
+        this.early.begin();
         const { lastSeq, epoch } = this.loop.state;
         // Between its start and its first request a coordinator writes expiries only.
         const expired_overdue = mode === 'serving' ? lastSeq - epoch : undefined;
@@ -190,8 +199,8 @@ class CoordinatorActor {
   }
 
   private surroundings(): Record<string, unknown> {
-    const { recovery } = this.loop;
-    const bytes = this.loop.removal.bytes();
+    const { recovery, removal } = this.loop;
+    const bytes = removal.bytes();
     return {
       mode: recovery.mode,
       log_bytes: bytes.total,
@@ -213,11 +222,8 @@ function die(error: unknown): never {
   const words =
     error instanceof LogCorrupt ? `${message}\n${wayOut(error.seq, data.dataDir)}` : message;
   progress.phase = 'down';
-  say({
-    kind: 'fatal',
-    code: bug ? 'INVARIANT' : code,
-    message: bug ? (stack ?? message) : words,
-  });
+  const told = bug ? (stack ?? message) : words;
+  say({ kind: 'fatal', code: bug ? 'INVARIANT' : code, message: told });
   data.control.close();
   // Not process.exit inside a message handler's depth: what was posted must leave first.
   setImmediate(() => process.exit(1));

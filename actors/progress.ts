@@ -2,10 +2,20 @@
 // phase, how far the replay is, and the newest durable record. One thread writes each word.
 
 import type { UnavailableReason } from '../src/protocol/refusal.ts';
+import type { Mode } from '../src/recovery.ts';
 
 /** refusing: ready for reads, but the log takes no records now. */
 export const PHASES = ['starting', 'recovering', 'ready', 'refusing', 'stopping', 'down'] as const;
 export type Phase = (typeof PHASES)[number];
+
+/** What the loop's mode is to those who look from outside. */
+export const PHASE_OF: Readonly<Record<Mode, Phase>> = {
+  starting: 'recovering',
+  serving: 'ready',
+  'read-only': 'refusing',
+  rebuilding: 'refusing',
+  ended: 'down',
+};
 
 const PHASE = 0;
 const REPLAYED = 1;

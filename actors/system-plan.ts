@@ -73,6 +73,7 @@ function planCoordinator(
       archiveDir: values.archiveDir === undefined ? undefined : path.resolve(values.archiveDir),
       progress,
       segmentBytes: values.segmentBytes,
+      tickMs: values.tickMs,
       acceptClock: values.acceptClock,
       skip: 0,
       core: {

@@ -15,6 +15,7 @@ function start(ending: string): { thread: CoordinatorThread; heard: FromCoordina
     dataDir: ending,
     core: {} as CoreKnobs,
     segmentBytes: 1,
+    tickMs: 50,
     acceptClock: false,
     skip: 0,
     progress: Progress.share(),

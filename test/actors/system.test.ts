@@ -32,7 +32,13 @@ class Play {
       complain: (message) => this.complaints.push(message),
       plan: (progress) => {
         this.#progress = new Progress(progress);
-        const data = { segmentBytes: 1, acceptClock: false, skip: 0, core: {} as CoreKnobs };
+        const data = {
+          segmentBytes: 1,
+          tickMs: 50,
+          acceptClock: false,
+          skip: 0,
+          core: {} as CoreKnobs,
+        };
         return {
           dataDir: 'nowhere',
           coordinator: {

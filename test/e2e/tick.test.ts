@@ -30,3 +30,39 @@ describe('without requests', () => {
     expect(performance.now() - asked).to.be.within(299, 5_000);
   });
 });
+
+describe('with ticks that are a minute apart', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await Stage.open();
+    await stage.serve(['--tick-ms', '60000', '--lease-duration-ms', '300']).ready();
+  });
+  afterEach(() => stage.close());
+  const lease = (queue: string) =>
+    stage.call('POST', '/v1/leases', { worker_id: 'w', queues: [queue], wait_ms: 10_000 });
+
+  it('a parked request is answered empty when its time is over', async () => {
+    const asked = performance.now();
+    const { body } = await stage.call('POST', '/v1/leases', { worker_id: 'w', wait_ms: 300 });
+    expect(body).to.deep.include({ leases: [] });
+    expect(performance.now() - asked).to.be.within(299, 5_000);
+  });
+
+  it('a parked request gets what becomes eligible by time, by a delay or an expiry', async () => {
+    await stage.submit({ queue: 'late', delay_ms: 300 });
+    const asked = performance.now();
+    for (const attempt of [1, 2, 3]) {
+      const [granted] = (await lease('late')).body['leases'] as { attempt: number }[];
+      expect(granted).to.include({ attempt });
+    }
+    expect(performance.now() - asked).to.be.within(899, 8_000);
+  });
+
+  it('a read that waits for a task is answered when its time is over', async () => {
+    const { body } = await stage.submit();
+    const asked = performance.now();
+    const waited = await stage.call('GET', `/v1/tasks/${body['task_id']}?wait_ms=300`);
+    expect(waited.body).to.include({ state: 'WAITING' });
+    expect(performance.now() - asked).to.be.within(299, 5_000);
+  });
+});

@@ -1,0 +1,43 @@
+// The looks between two ticks: as long as something waits, and no longer.
+
+import { expect } from 'chai';
+import { EarlyLook, waitsForTime } from '../../actors/early-look.ts';
+import type { Coordinator } from '../../src/coordinator.ts';
+import { until } from './http-support.ts';
+
+describe('looks between ticks', () => {
+  it('go on while something waits, and end with it', async () => {
+    let waiting = 3;
+    const early = new EarlyLook({
+      tickMs: 60_000,
+      isWanted: () => waiting > 0,
+      look: () => {
+        waiting -= 1;
+      },
+    });
+    early.begin();
+    early.begin(); // One at a time, however often it is said.
+    await until(() => waiting === 0, 'it looked three times');
+    waiting = 1;
+    early.begin();
+    early.stop();
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(waiting).to.equal(1);
+  });
+
+  it('are none where the ticks are as frequent', async () => {
+    let looks = 0;
+    const look = (): void => void (looks += 1);
+    new EarlyLook({ tickMs: 50, isWanted: () => true, look }).begin();
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(looks).to.equal(0);
+  });
+
+  it('are wanted by a parked request, and by a log that refuses', () => {
+    const loop = (size: number, mode: string) =>
+      ({ granting: { parked: { size } }, recovery: { mode } }) as Coordinator;
+    expect(waitsForTime(loop(0, 'serving'))).to.equal(false);
+    expect(waitsForTime(loop(1, 'serving'))).to.equal(true);
+    expect(waitsForTime(loop(0, 'read-only'))).to.equal(true);
+  });
+});
