@@ -61,8 +61,9 @@ export class Notices {
 
   look(sight: Sight): LogLine[] {
     const before = this.last ?? sight;
+    const isAtStep = sight.removing !== undefined && sight.removing === this.last?.removing;
     this.last = sight;
-    if (sight.removing === undefined || sight.removing !== before.removing) this.stepAt = sight.now;
+    if (!isAtStep) this.stepAt = sight.now;
     const refused = this.refusals.add((sight.refused - before.refused) >>> 0, sight.now);
     const expired = this.expiries.add(sight.expirations - before.expirations, sight.now);
     return [

@@ -99,6 +99,15 @@ describe('notices', () => {
     expect(watch.after(50, { removing: undefined })).deep.equal(goesOn);
   });
 
+  it('tell of no hang at the first look, whatever runs and however late the clock is', () => {
+    const sight = { clockOffsetMs: 0, refused: 0, expirations: 0, removing: 0 };
+    const notices = new Notices();
+    const told = [0, STUCK_MS - 50, STUCK_MS].map((ms) =>
+      notices.look({ ...sight, now: 10 * STUCK_MS + ms }),
+    );
+    expect(told.map(({ length }) => length)).to.deep.equal([0, 0, 1]);
+  });
+
   it('tell once that the log takes no records, over all probes, and when it does', () => {
     const watch = new Watch();
     const group = 'warn the log did not take a group; what it holds is read again';

@@ -1,0 +1,41 @@
+// Owns the sight of what a server really uses of its memory: a copy of it in which each thread
+// collects its garbage now and then and writes down what is left. What the process has beside that
+// is slack of V8 and malloc, which comes and goes by megabytes and hides what leaks slowly.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Patch } from './patched.ts';
+
+const ACTORS = ['coordinator', 'http-ingress', 'socket-ingress', 'reader', 'timer'];
+
+/** @param directory gets a file for each thread. */
+export function tellsMemory(directory: string, everyMs: number): readonly Patch[] {
+  fs.mkdirSync(directory, { recursive: true });
+  return ACTORS.map((actor) => ({
+    file: `actors/${actor}.js`,
+    to: tellOf(path.join(directory, actor), everyMs),
+  }));
+}
+
+/** A buffer may be counted twice, which is no matter for whether there are more of them. */
+const tellOf = (file: string, everyMs: number): string => `
+import { writeFileSync as tellMemory } from 'node:fs';
+import { setFlagsFromString as flagOf } from 'node:v8';
+import { runInNewContext as runFresh } from 'node:vm';
+flagOf('--expose-gc');
+const collect = runFresh('gc');
+setInterval(() => {
+  collect();
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+  tellMemory(${JSON.stringify(file)}, String(heapUsed + external + arrayBuffers));
+}, ${everyMs}).unref();`;
+
+/** @returns bytes in use, of all threads; NaN while not all of them have told. */
+export function liveMemory(directory: string): number {
+  const told = ACTORS.map((actor) => {
+    const file = path.join(directory, actor);
+    const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+    return text === '' ? Number.NaN : Number(text);
+  });
+  return told.reduce((sum, bytes) => sum + bytes, 0);
+}
