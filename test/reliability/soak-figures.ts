@@ -6,6 +6,7 @@ import path from 'node:path';
 import { percentile } from '../../bench/harness.ts';
 import { memoryOf } from '../../bench/server.ts';
 import { samplesOf, valueOf } from '../metrics/exposition.ts';
+import { liveMemory } from './live-memory.ts';
 import type { Server } from './server.ts';
 import type { Series, Tolerance } from './soak-judge.ts';
 import type { Load } from './soak-load.ts';
@@ -15,7 +16,8 @@ const MB = 1e6;
 const SEGMENT_MB = 1.1;
 
 const FIGURES: Readonly<Record<string, readonly [unit: string, tolerance: Tolerance]>> = {
-  'private memory': ['MB', { share: 0.1, plus: 16, by: 'median' }],
+  'live memory': ['MB', { share: 0.02, plus: 3, by: 'median' }],
+  'private memory': ['MB', { share: 0.02, plus: 6, by: 'median' }],
   'data directory': ['MB', { share: 0.1, plus: SEGMENT_MB, by: 'mean' }],
   'log: live': ['MB', { share: 0.1, plus: SEGMENT_MB, by: 'mean' }],
   'log: forgotten': ['MB', { share: 0.1, plus: SEGMENT_MB, by: 'mean' }],
@@ -30,14 +32,27 @@ const FIGURES: Readonly<Record<string, readonly [unit: string, tolerance: Tolera
   'complete p99': ['ms', { share: 1, plus: 20, by: 'median' }],
 };
 
+/** A process takes its memory in its first minutes; what it takes after that it does not need. */
+const BEGUN_SECONDS = 300;
+const WHILE_IT_BEGINS: Tolerance = { share: 0.1, plus: 16, by: 'median' };
+
+/** @param seconds how long the run is. */
+export function toleranceOf(name: string, seconds: number): Tolerance {
+  if (name === 'private memory' && seconds < BEGUN_SECONDS) return WHILE_IT_BEGINS;
+  return (FIGURES[name] as (typeof FIGURES)[string])[1];
+}
+
 export class Figures {
   readonly #values = new Map<string, number[]>(Object.keys(FIGURES).map((name) => [name, []]));
   readonly #server: Server;
   readonly #dataDir: string;
+  readonly #memoryDir: string;
 
-  constructor(server: Server, dataDir: string) {
+  /** @param memoryDir where its threads tell what they use. */
+  constructor(server: Server, dataDir: string, memoryDir: string) {
     this.#server = server;
     this.#dataDir = dataDir;
+    this.#memoryDir = memoryDir;
   }
 
   async sample(load: Load): Promise<void> {
@@ -45,6 +60,7 @@ export class Figures {
     const samples = samplesOf(await response.text());
     const of = (name: string, labels = {}): number => valueOf(samples, `leasehold_${name}`, labels);
     const open = of('tasks', { state: 'WAITING' }) + of('tasks', { state: 'LEASED' });
+    this.#add('live memory', liveMemory(this.#memoryDir) / MB);
     this.#add('private memory', memoryOf(this.#server.pid as number).anonymous / MB);
     this.#add('data directory', bytesUnder(this.#dataDir) / MB);
     this.#add('log: live', of('log_bytes', { state: 'live' }) / MB);
@@ -62,8 +78,9 @@ export class Figures {
   }
 
   series(): Series[] {
-    return Object.entries(FIGURES).map(([name, [unit, tolerance]]) => {
-      return { name, unit, values: this.#values.get(name) as number[], tolerance };
+    return Object.entries(FIGURES).map(([name, [unit]]) => {
+      const values = this.#values.get(name) as number[];
+      return { name, unit, values, tolerance: toleranceOf(name, values.length) };
     });
   }
 

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import { toleranceOf } from './soak-figures.ts';
 import { judge, type Series, tellVerdict } from './soak-judge.ts';
 
 const SECONDS = 1_800;
@@ -29,6 +30,20 @@ describe('the judge of a long run', () => {
     expect(judge(series((second) => 100 + second * 0.02)).isFlat).to.equal(false);
     expect(judge(series((s) => 100 + s * 0.05 + dice.below(60))).isFlat).to.equal(false);
     expect(judge(series((second) => (second < 1_000 ? 100 : 112))).isFlat).to.equal(false);
+  });
+
+  it('sees a megabyte a minute that leaks for half an hour, and lets the noise of memory pass', () => {
+    for (const [figure, level, noise] of [
+      ['live memory', 75, 2],
+      ['private memory', 160, 20],
+    ] as const) {
+      const of = (leak: number) => {
+        const at = (second: number) => level + noise * (dice.below(1_000) / 1_000) + second * leak;
+        return judge(series(at, toleranceOf(figure, SECONDS))).isFlat;
+      };
+      expect(of(0), figure).to.equal(true);
+      expect(of(1 / 60), `${figure}, leaking`).to.equal(false);
+    }
   });
 
   it('sees teeth that become longer, by their mean, and lets equal ones pass', () => {

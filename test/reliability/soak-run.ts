@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { samplesOf, valueOf } from '../metrics/exposition.ts';
+import { tellsMemory } from './live-memory.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import type { Fields, Place, Server } from './server.ts';
 import { Figures } from './soak-figures.ts';
@@ -22,6 +23,8 @@ export interface SoakOptions {
   readonly payloadBytes: number;
   readonly retentionMs: number;
   readonly leaseMs: number;
+  /** How often each thread collects its garbage, to tell what is in use. */
+  readonly collectMs: number;
   readonly faults?: readonly Patch[];
   /** Every so often, for whoever watches. */
   say?(text: string): void;
@@ -40,10 +43,12 @@ const PAGE = 1_000;
 
 export async function soak(place: Place, options: SoakOptions): Promise<Soaked> {
   const digests = path.join(place.dir, 'digests');
-  const patches = [...tellsDigests(digests), ...(options.faults ?? [])];
+  const memory = path.join(place.dir, 'memory');
+  const tells = [...tellsDigests(digests), ...tellsMemory(memory, options.collectMs)];
+  const patches = [...tells, ...(options.faults ?? [])];
   const server = await serve(place, executableOf(copyProgram(`${place.dir}/it`, patches)), options);
   const load = new Load(place, options);
-  const figures = new Figures(server, place.dataDir);
+  const figures = new Figures(server, place.dataDir, memory);
   const recount = new Recount();
   load.start();
   const began = performance.now();
