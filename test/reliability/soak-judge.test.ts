@@ -32,7 +32,7 @@ describe('the judge of a long run', () => {
     expect(judge(series((second) => (second < 1_000 ? 100 : 112))).isFlat).to.equal(false);
   });
 
-  it('sees a megabyte a minute that leaks for half an hour, and lets the noise of memory pass', () => {
+  it('sees a megabyte a minute that leaks for half an hour, and lets noise of memory pass', () => {
     for (const [figure, level, noise] of [
       ['live memory', 75, 2],
       ['private memory', 160, 20],
