@@ -74,11 +74,10 @@ export class Network {
   }
 
   /** Arrives at this very moment, and nobody looks at the answer. */
-  tell(request: Request): number {
-    const ticket = this.world.take(request);
+  tell(request: Request, ticket = this.world.newTicket()): void {
+    this.world.take(ticket, request);
     if (this.dice.chance(0.5)) this.world.flush();
     else this.flushLater();
-    return ticket;
   }
 
   private send(calls: readonly Call[]): void {
@@ -100,8 +99,10 @@ export class Network {
     events.after(this.delay(), () => {
       for (let n = 0; n < calls.length; n += 1) {
         const call = calls[n] as Call;
-        const ticket = this.tell(call.request);
+        const ticket = this.world.newTicket();
+        // Before it is told: the answer may come at once.
         this.calls.set(ticket, { call, attempt: attempts[n] as number });
+        this.tell(call.request, ticket);
       }
     });
   }

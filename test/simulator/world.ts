@@ -87,9 +87,12 @@ export class World {
     return Math.max(this.timeBase + this.events.now - this.bootedAt, this.model.book.lastAt);
   }
 
-  take(request: Request): number {
+  newTicket(): number {
     this.tickets += 1;
-    const ticket = this.tickets;
+    return this.tickets;
+  }
+
+  take(ticket: number, request: Request): void {
     this.transcript.add(this.now(), 'request', ticket, request);
     const now = this.now();
     const { mode } = this.node.loop.recovery;
@@ -102,7 +105,6 @@ export class World {
         } else this.refuse(ticket, mode === 'starting' ? 'recovering' : 'log_unavailable');
       },
     );
-    return ticket;
   }
 
   hurry(ticket: number): void {
