@@ -21,7 +21,8 @@ export class Contracts {
   private readonly byKey = new Map<string, Counted>();
   private readonly byIndex: (Counted | undefined)[] = [];
   private readonly free: number[] = [];
-  private last: Counted | undefined;
+  /** Queue → the contract of its newest task. */
+  private readonly lastOf = new Map<string, Counted>();
 
   at(index: number): Contract {
     return this.byIndex[index] as Contract;
@@ -29,10 +30,11 @@ export class Contracts {
 
   /** @returns the contract of a new task, which now counts as one of its tasks. */
   join(record: TaskCreated): Contract {
-    const contract = this.sameAsLast(record) ?? this.find(record);
+    const last = this.sameAsLast(record);
+    const contract = last ?? this.find(record);
     contract.tasks += 1;
     contract.queue.tasks += 1;
-    this.last = contract;
+    if (last === undefined) this.lastOf.set(record.queue, contract);
     return contract;
   }
 
@@ -43,16 +45,17 @@ export class Contracts {
     contract.queue.tasks -= 1;
     if (contract.queue.tasks === 0) this.queues.delete(contract.queue.name);
     if (contract.tasks > 0) return;
-    if (this.last === contract) this.last = undefined;
+    const { name } = contract.queue;
+    if (this.lastOf.get(name) === contract) this.lastOf.delete(name);
     this.byKey.delete(contract.key);
     this.byIndex[index] = undefined;
     this.free.push(index);
   }
 
-  /** Most tasks have the contract of the one before; making the key costs more than looking. */
+  /** Most have that of their queue's task before; making the key costs more than looking. */
   private sameAsLast(record: TaskCreated): Counted | undefined {
-    const { last } = this;
-    if (last === undefined || last.queue.name !== record.queue) return undefined;
+    const last = this.lastOf.get(record.queue);
+    if (last === undefined) return undefined;
     const [known, given] = [last.retryPolicy, record.retryPolicy];
     return last.executionWindowMs === record.executionWindowMs &&
       known.maxRetries === given.maxRetries &&
