@@ -46,6 +46,16 @@ export class DroppedRanges implements DroppedSet {
   /** Adds from..to; ranges that touch or overlap become one. */
   add(from: number, to: number): void {
     const at = this.firstEndingAtOrAfter(from - 1);
+    const next = this.sorted[at];
+    // Most often it goes on where a range ends, and the one after it is far.
+    if (
+      next !== undefined &&
+      next[1] === from - 1 &&
+      to + 1 < (this.sorted[at + 1]?.[0] ?? to + 2)
+    ) {
+      next[1] = to;
+      return;
+    }
     const merged: Range = [from, to];
     let after = at;
     for (; after < this.sorted.length; after++) {
