@@ -133,13 +133,18 @@ export class MemoryLog implements Log {
     { first, last }: SealedSegment,
     keep: (record: LogRecord) => boolean,
   ): Promise<number> {
-    const removed = [...this.read(first, last)].filter((record) => !keep(record));
-    for (const { seq } of removed) this.store.drop(seq);
+    const removed: number[] = [];
+    const { dropped } = this.store;
+    for (let seq = dropped.present(first); seq <= last; seq = dropped.present(seq + 1)) {
+      const record = this.get(seq);
+      if (record !== undefined && !keep(record)) removed.push(seq);
+    }
+    for (const seq of removed) this.store.drop(seq);
     return removed.length;
   }
 
   /** Its stretches are numbers only: they have no size. */
-  merge(): Promise<undefined> {
+  merge(): Promise<SealedSegment | undefined> {
     return Promise.resolve(undefined);
   }
 

@@ -19,6 +19,9 @@ export interface Given {
   readonly durable: number;
 }
 
+/** Made once: it happens often, and where it is made says nothing. */
+const DEVICE_FULL = new Error('the device is full');
+
 /** The log of a node; tells of the records that make a writer the writer. */
 export class NodeLog extends MemoryLog {
   onStart: (record: CoordinatorStarted) => void = () => {};
@@ -56,8 +59,21 @@ export class NodeLog extends MemoryLog {
   }
 
   override rewrite(segment: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number> {
-    if (this.removalFails()) return Promise.reject(new Error('the device is full'));
+    if (this.removalFails()) return Promise.reject(DEVICE_FULL);
     return super.rewrite(segment, keep);
+  }
+
+  /** A stretch that holds nothing any more becomes part of the next one. */
+  override merge(): Promise<SealedSegment | undefined> {
+    const { stretches, dropped } = this;
+    for (let n = 0; n + 1 < stretches.length; n += 1) {
+      const { first, last } = stretches[n] as SealedSegment;
+      if (dropped.endOfRange(first) < last) continue;
+      const merged = { first, last: (stretches[n + 1] as SealedSegment).last };
+      stretches.splice(n, 2, merged);
+      return Promise.resolve(merged);
+    }
+    return Promise.resolve(undefined);
   }
 }
 
