@@ -5,7 +5,8 @@ import { text } from './checkers/same.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Node } from './node.ts';
 import { Random } from './random.ts';
-import { turn, type World } from './world.ts';
+import { turn } from './turn.ts';
+import type { World } from './world.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -14,6 +15,8 @@ export class Disasters {
   private readonly dice: Random;
   private readonly weights: Readonly<Record<Disaster, number>>;
   private readonly sum: number;
+  /** Events until the next one. */
+  private pause: number;
 
   constructor(world: World) {
     this.world = world;
@@ -21,11 +24,16 @@ export class Disasters {
     const { jump, wallStep, crash, takeover, race, stop, restore, outage, leave } = world.troubles;
     this.weights = { jump, wallStep, crash, takeover, race, stop, restore, outage, leave };
     this.sum = Object.values(this.weights).reduce((sum, weight) => sum + weight, 0);
+    this.pause = this.dice.until(this.sum);
   }
 
   next(): Promise<void> | undefined {
+    if (this.pause > 0) {
+      this.pause -= 1;
+      return undefined;
+    }
     const { dice, world } = this;
-    if (!dice.chance(this.sum)) return undefined;
+    this.pause = dice.until(this.sum);
     switch (dice.weighted(this.weights)) {
       case 'jump':
         world.pass(dice.pick([1, 1_000, 60_000, DAY_MS]));

@@ -42,6 +42,13 @@ export class Random {
     return probability > 0 && this.next() / 2 ** 32 < probability;
   }
 
+  /** @returns how often something so likely does not happen before it does: one throw for all. */
+  until(probability: number): number {
+    if (probability <= 0) return Number.POSITIVE_INFINITY;
+    if (probability >= 1) return 0;
+    return Math.floor(Math.log(1 - this.next() / 2 ** 32) / Math.log(1 - probability));
+  }
+
   pick<T>(items: readonly T[]): T {
     return items[this.below(items.length)] as T;
   }

@@ -6,17 +6,25 @@ import { text } from './checkers/same.ts';
 const KEPT = 400;
 
 interface Line {
-  readonly at: number;
-  readonly what: string;
-  readonly details: readonly unknown[];
+  at: number;
+  what: string;
+  first: unknown;
+  second: unknown;
 }
 
 export class Transcript {
-  private readonly lines: Line[] = [];
+  /** Written over in turn: several are added for every record, and few are ever read. */
+  private readonly lines: readonly Line[] = Array.from({ length: KEPT }, () => {
+    return { at: 0, what: '', first: undefined, second: undefined };
+  });
   private written = 0;
 
-  add(at: number, what: string, ...details: readonly unknown[]): void {
-    this.lines[this.written % KEPT] = { at, what, details };
+  add(at: number, what: string, first?: unknown, second?: unknown): void {
+    const line = this.lines[this.written % KEPT] as Line;
+    line.at = at;
+    line.what = what;
+    line.first = first;
+    line.second = second;
     this.written += 1;
   }
 
@@ -25,9 +33,9 @@ export class Transcript {
     const shown: string[] = [];
     for (let n = Math.max(0, this.written - Math.min(count, KEPT)); n < this.written; n += 1) {
       const line = this.lines[n % KEPT] as Line;
-      const details = line.details.map((detail) =>
-        typeof detail === 'string' ? detail : text(detail).slice(0, 600),
-      );
+      const details = [line.first, line.second]
+        .filter((detail) => detail !== undefined)
+        .map((detail) => (typeof detail === 'string' ? detail : text(detail).slice(0, 600)));
       shown.push(`${String(line.at).padStart(10)} ms  ${line.what} ${details.join(' ')}`);
     }
     return shown.join('\n');

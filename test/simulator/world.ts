@@ -23,6 +23,7 @@ import { digestText, Node } from './node.ts';
 import { Random } from './random.ts';
 import type { Settings, Troubles } from './settings.ts';
 import { Transcript } from './transcript.ts';
+import { turn, until } from './turn.ts';
 
 const START = 1_700_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -57,6 +58,8 @@ export class World {
   private tickets = 0;
   private seen = 0;
   private undurable: LogRecord[] = [];
+  /** By the step that is judged. */
+  private decided: readonly LogRecord[] = [];
   private deferred: { readonly ticket: number; readonly request: Request }[] = [];
   private settling = false;
   private starting: CoordinatorStarted | undefined;
@@ -96,24 +99,24 @@ export class World {
     this.transcript.add(this.now(), 'request', ticket, request);
     const now = this.now();
     const { mode } = this.node.loop.recovery;
-    this.step(
-      () => this.node.loop.take(ticket, request),
-      () => {
-        if (mode === 'rebuilding' && isRead(request)) this.deferred.push({ ticket, request });
-        else if (mode === 'serving' || (mode === 'read-only' && isRead(request))) {
-          this.model.take(ticket, request, now);
-        } else this.refuse(ticket, mode === 'starting' ? 'recovering' : 'log_unavailable');
-      },
-    );
+    this.stepBegins();
+    this.node.loop.take(ticket, request);
+    this.judging();
+    if (mode === 'rebuilding' && isRead(request)) this.deferred.push({ ticket, request });
+    else if (mode === 'serving' || (mode === 'read-only' && isRead(request))) {
+      this.model.take(ticket, request, now);
+    } else this.model.refuse(ticket, mode === 'starting' ? 'recovering' : 'log_unavailable');
+    this.judged();
   }
 
   hurry(ticket: number): void {
     const now = this.now();
     this.transcript.add(now, `hurry ${ticket}`);
-    this.step(
-      () => this.node.loop.hurry(ticket),
-      () => this.model.hurry(ticket, now),
-    );
+    this.stepBegins();
+    this.node.loop.hurry(ticket);
+    this.judging();
+    this.model.hurry(ticket, now);
+    this.judged();
   }
 
   withdraw(ticket: number): void {
@@ -123,10 +126,10 @@ export class World {
   }
 
   flush(): void {
-    this.step(
-      () => this.node.loop.flush(),
-      () => {},
-    );
+    this.stepBegins();
+    this.node.loop.flush();
+    this.judging();
+    this.judged();
     this.plan();
   }
 
@@ -165,10 +168,11 @@ export class World {
     const now = this.now();
     this.transcript.add(now, 'stop');
     const isServing = this.node.loop.recovery.serving;
-    this.step(
-      () => void this.node.loop.stop(),
-      () => isServing && this.model.hurryAll(now),
-    );
+    this.stepBegins();
+    void this.node.loop.stop();
+    this.judging();
+    if (isServing) this.model.hurryAll(now);
+    this.judged();
     this.plan();
   }
 
@@ -240,7 +244,9 @@ export class World {
     if (starting === undefined || this.store.last !== starting.seq) return;
     if (model.book.lastSeq >= starting.seq) return;
     this.undurable.push(starting);
-    model.step([starting], () => model.started(starting));
+    model.begin([starting]);
+    model.started(starting);
+    model.end();
   }
 
   private tickLater(): void {
@@ -253,34 +259,38 @@ export class World {
   private tick(): void {
     const now = this.now();
     this.transcript.add(now, 'tick');
-    this.step(
-      () => this.node.loop.tick(),
-      () => this.model.tick(now),
-    );
+    this.stepBegins();
+    this.node.loop.tick();
+    this.judging();
+    this.model.tick(now);
+    this.judged();
     this.plan();
   }
 
-  /** One step of the loop, judged. */
-  private step(act: () => void, judge: () => void): void {
+  private stepBegins(): void {
     if (this.node.loop.commits.gathered === 0) this.model.expiredInGroup = 0;
-    act();
-    this.afterStep(judge);
   }
 
-  private afterStep(judge: () => void): void {
+  /** The loop has made its step; what the model says between this and `judged` must fit it. */
+  private judging(): void {
     const { node } = this;
     if (node.broken !== undefined) throw node.broken;
     if (node.fatal !== undefined) throw new Violation('fatal', node.fatal.message);
     const { decided } = node;
     if (decided.length > 0) node.decided = [];
+    this.decided = decided;
     for (const record of decided) {
       this.transcript.add(record.at, '  record', record);
       this.undurable.push(record);
       if (record.type === 'CoordinatorStarted') this.skip = 0;
     }
-    this.model.step(decided, judge);
-    for (const record of decided) if (record.type === 'LeaseGranted') this.onGrant(record);
-    this.model.isServing = node.loop.recovery.serving;
+    this.model.begin(decided);
+  }
+
+  private judged(): void {
+    this.model.end();
+    for (const record of this.decided) if (record.type === 'LeaseGranted') this.onGrant(record);
+    this.model.isServing = this.node.loop.recovery.serving;
     this.checkGiven();
   }
 
@@ -312,7 +322,7 @@ export class World {
     const { node } = this;
     if (outcome !== 'durable') this.transcript.add(this.now(), `the commit is ${outcome}`);
     const wasServing = node.loop.recovery.serving;
-    if (node.loop.commits.gathered === 0) this.model.expiredInGroup = 0;
+    this.stepBegins();
     node.log.settle(outcome);
     if (outcome !== 'durable') {
       this.landed();
@@ -321,11 +331,11 @@ export class World {
       this.undurable = [];
     }
     if (outcome === 'durable' && wasServing) {
-      for (let n = 0; n < 12 && node.loop.commits.busy && !node.log.pending; n += 1) await RESOLVED;
+      await until(() => !node.loop.commits.busy || node.log.pending);
     } else {
       await turn();
     }
-    if (node.loop.removal.busy) await turn();
+    if (node.loop.removal.busy) await until(() => !node.loop.removal.busy);
     this.afterCommit();
     this.plan();
   }
@@ -333,10 +343,10 @@ export class World {
   afterCommit(): void {
     const now = this.now();
     this.advanceTo(this.store.last);
-    this.afterStep(() => {
-      this.model.flushed(now);
-      this.resume(now);
-    });
+    this.judging();
+    this.model.flushed(now);
+    this.resume(now);
+    this.judged();
     this.advanceTo(this.store.last);
   }
 
@@ -348,14 +358,9 @@ export class World {
     this.deferred = [];
     this.model.isServing = mode === 'serving';
     for (const { ticket, request } of waiting) {
-      if (mode === 'ended') this.refuse(ticket, 'log_unavailable');
+      if (mode === 'ended') this.model.refuse(ticket, 'log_unavailable');
       else this.model.take(ticket, request, now);
     }
-  }
-
-  private refuse(ticket: number, reason: 'recovering' | 'log_unavailable'): void {
-    const refusal = { kind: 'refusal', outcome: 'UNAVAILABLE', reason, record: null } as const;
-    this.model.expected.set(ticket, { answer: refusal, mark: 0 });
   }
 
   /** Durable records, one by one, as the disk has them. */
@@ -393,7 +398,3 @@ export class World {
     }
   }
 }
-
-const RESOLVED = Promise.resolve();
-/** Lets everything run that waits for nothing but the promises that were resolved. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -26,6 +26,8 @@ const EXPIRED_A_GROUP = 2_000;
 /** … and no fewer while more are due, or the sweep would never catch up. */
 const EXPIRED_AT_LEAST = 500;
 
+const NO_QUEUE: readonly string[] = [];
+
 interface Parked {
   readonly ticket: number;
   readonly request: LeaseRequest | TaskRequest;
@@ -58,14 +60,17 @@ export class Model {
     this.forgetting = new Forgetting(this.book, knobs);
   }
 
-  /** One step of the coordinator, which decided these records in it. */
-  step(actual: readonly LogRecord[], what: () => void): void {
+  /** The coordinator has made a step and decided these records in it: now say what they must be. */
+  begin(actual: readonly LogRecord[]): void {
     this.actual = actual;
     this.taken = 0;
     if (this.woken.size > 0) this.woken.clear();
     if (this.freed.size > 0) this.freed.clear();
-    what();
-    const extra = actual[this.taken];
+  }
+
+  /** All was said about the step: each of its records must have had a reason. */
+  end(): void {
+    const extra = this.actual[this.taken];
     if (extra !== undefined) throw new Violation('model', `no reason for ${text(extra)}`);
   }
 
@@ -76,7 +81,7 @@ export class Model {
       if (named !== undefined) this.expireIfOver(named, now);
     }
     if (request.op === 'lease') {
-      this.serve(now, (queue) => request.queues.includes(queue));
+      this.serve(now, request.queues);
       this.takeLease(ticket, request, now);
     } else if (isRead(request)) {
       const answer = answerRead(this.book, request, now, this.isServing);
@@ -91,11 +96,17 @@ export class Model {
     this.serve(now);
   }
 
+  /** The process takes no such request now. */
+  refuse(ticket: number, reason: 'recovering' | 'log_unavailable'): void {
+    const answer = { kind: 'refusal', outcome: 'UNAVAILABLE', reason, record: null } as const;
+    this.expected.set(ticket, { answer, mark: 0 });
+  }
+
   tick(now: number): void {
     if (!this.isServing) return;
     this.expireDue(now);
-    this.serve(now, () => true);
-    for (const parked of [...this.parked]) {
+    this.serve(now, 'all');
+    for (const parked of this.parked.slice()) {
       if (parked.parkedAt + parked.request.waitMs <= now) this.conclude(parked, now);
     }
     const record = this.forgetting.next(this.actual[this.taken], now);
@@ -259,11 +270,11 @@ export class Model {
 
   /**
    * Serves parked requests. One that could be served must be when something that it waits for came
-   * in this step, or when `must` says so of the queue; else it may. Never before an older one that
-   * asks for the queue of the task that it gets (R20).
+   * in this step, or when it asks for a queue that `must` be served; else it may. Never before an
+   * older one that asks for the queue of the task that it gets (R20).
    */
-  private serve(now: number, must: (queue: string) => boolean = () => false): void {
-    if (!this.parked.some((one) => this.isReady(one, now))) return;
+  private serve(now: number, must: readonly string[] | 'all' = NO_QUEUE): void {
+    if (!this.isAnyReady(now)) return;
     const passed = new Set<Parked>();
     for (;;) {
       const ready = this.parked.filter((one) => !passed.has(one) && this.isReady(one, now));
@@ -272,7 +283,8 @@ export class Model {
       const due = ready.find(({ request }) => {
         const { queues, capacity, workerId } = request as LeaseRequest;
         const hasRoomNow = capacity !== undefined && this.freed.has(workerId);
-        const named = queues.filter((name) => hasRoomNow || must(name) || this.woken.has(name));
+        const isNamed = (name: string): boolean => must === 'all' || must.includes(name);
+        const named = queues.filter((name) => hasRoomNow || isNamed(name) || this.woken.has(name));
         return this.book.order.firstEligible(named, now) !== undefined;
       });
       const served = next ?? due;
@@ -290,6 +302,11 @@ export class Model {
       this.parked.splice(this.parked.indexOf(served), 1);
       this.answerLease(served.ticket, request, leases, now - served.parkedAt);
     }
+  }
+
+  private isAnyReady(now: number): boolean {
+    for (const one of this.parked) if (this.isReady(one, now)) return true;
+    return false;
   }
 
   private isReady(parked: Parked, now: number): boolean {
