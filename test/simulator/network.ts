@@ -46,7 +46,8 @@ export class Network {
   private readonly world: World;
   private readonly dice: Random;
   private readonly calls = new Map<number, { readonly call: Call; readonly attempt: number }>();
-  private awaited: Awaited[] = [];
+  /** What a request waits → sendings that do, in the order of their ends. */
+  private readonly awaited = new Map<number, Awaited[]>();
   private isFlushing = false;
   /** Calls that are not over. */
   open = 0;
@@ -85,11 +86,18 @@ export class Network {
     for (const call of calls) {
       call.attempt += 1;
       call.sentAt = now;
-      const wait = 'waitMs' in call.request ? call.request.waitMs : 0;
-      this.awaited.push({ call, attempt: call.attempt, until: now + TIMEOUT_MS + wait });
+      this.await(call, 'waitMs' in call.request ? call.request.waitMs : 0);
     }
     this.deliver(calls);
     if (this.dice.chance(this.world.troubles.duplicate)) this.deliver(calls);
+  }
+
+  private await(call: Call, waitMs: number): void {
+    const until = call.sentAt + TIMEOUT_MS + waitMs;
+    const sending = { call, attempt: call.attempt, until };
+    const others = this.awaited.get(waitMs);
+    if (others === undefined) this.awaited.set(waitMs, [sending]);
+    else others.push(sending);
   }
 
   private deliver(calls: readonly Call[]): void {
@@ -121,13 +129,14 @@ export class Network {
     this.world.events.after(SWEEP_MS, () => {
       this.sweepLater();
       const { now } = this.world.events;
-      const due = this.awaited;
-      this.awaited = [];
-      for (const one of due) {
-        const { call } = one;
-        if (call.isOver || call.attempt !== one.attempt) continue;
-        if (one.until > now) this.awaited.push(one);
-        else this.trouble(call, { kind: 'unanswered', written: true });
+      for (const sendings of this.awaited.values()) {
+        let due = 0;
+        while ((sendings[due]?.until ?? Number.POSITIVE_INFINITY) <= now) due += 1;
+        if (due === 0) continue;
+        for (const { call, attempt } of sendings.splice(0, due)) {
+          if (call.isOver || call.attempt !== attempt) continue;
+          this.trouble(call, { kind: 'unanswered', written: true });
+        }
       }
     });
   }
