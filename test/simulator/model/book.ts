@@ -14,7 +14,7 @@ import {
 } from './tasks.ts';
 
 /** What a record changed: all that there was before it. */
-interface Undo {
+class Undo {
   readonly seq: number;
   readonly lastSeq: number;
   readonly lastAt: number;
@@ -22,7 +22,17 @@ interface Undo {
   readonly totals: Totals;
   readonly completedThrough: number;
   readonly failedThrough: number;
-  readonly changes: Change[];
+  readonly changes: Change[] = [];
+
+  constructor(seq: number, book: Book) {
+    this.seq = seq;
+    this.lastSeq = book.lastSeq;
+    this.lastAt = book.lastAt;
+    this.epoch = book.epoch;
+    this.totals = book.totals;
+    this.completedThrough = book.completedThrough;
+    this.failedThrough = book.failedThrough;
+  }
 }
 
 interface Change {
@@ -84,7 +94,7 @@ export class Book {
   }
 
   apply(record: LogRecord): void {
-    this.remember(record.seq);
+    this.journal.push(new Undo(record.seq, this));
     this.lastSeq = record.seq;
     this.lastAt = record.at;
     switch (record.type) {
@@ -92,8 +102,7 @@ export class Book {
         return this.create(record);
       case 'CoordinatorStarted':
         this.epoch = record.seq;
-        this.totals = { ...this.totals, starts: this.totals.starts + 1 };
-        return;
+        return this.total('starts');
       case 'HistoryForgotten':
         this.completedThrough = record.completedThrough;
         this.failedThrough = record.failedThrough;
@@ -160,13 +169,9 @@ export class Book {
   }
 
   private total(name: keyof Totals): void {
-    this.totals = { ...this.totals, [name]: this.totals[name] + 1 };
-  }
-
-  private remember(seq: number): void {
-    const { lastSeq, lastAt, epoch, totals, completedThrough, failedThrough } = this;
-    const before = { lastSeq, lastAt, epoch, totals, completedThrough, failedThrough };
-    this.journal.push({ seq, ...before, changes: [] });
+    const totals = { ...this.totals };
+    totals[name] += 1;
+    this.totals = totals;
   }
 
   private change(id: number, to: ModelTask | undefined): void {
@@ -177,16 +182,15 @@ export class Book {
 
   private put(id: number, from: ModelTask | undefined, to: ModelTask | undefined): void {
     this.order.changed(from, to);
-    if (from !== undefined) {
-      this.mapOf(from).delete(id);
-      if (to === undefined && from.requestId !== undefined) this.requestIds.delete(from.requestId);
-    }
-    if (to === undefined) {
+    const place = to && this.mapOf(to);
+    if (from !== undefined && this.mapOf(from) !== place) this.mapOf(from).delete(id);
+    if (to === undefined || place === undefined) {
       this.tasks.delete(id);
+      if (from?.requestId !== undefined) this.requestIds.delete(from.requestId);
       return;
     }
     this.tasks.set(id, to);
-    this.mapOf(to).set(id, to);
+    place.set(id, to);
     const expiry = heldLease(to)?.expiry ?? Number.POSITIVE_INFINITY;
     if (expiry < this.soonestExpiry) this.soonestExpiry = expiry;
     if (from === undefined && to.requestId !== undefined) this.requestIds.set(to.requestId, id);
