@@ -1,7 +1,7 @@
 // Owns the socket's listeners and its connections: TCP, and a Unix socket where one is wanted. How
 // a connection talks is socket-peer.ts; where its requests go, whoever gives the backend decides.
 
-import { chmod, mkdir, unlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { monotonicMs } from './clock.ts';
@@ -96,13 +96,18 @@ export class SocketServer {
     } catch (error) {
       const isInUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
       if (!isInUse || (await isAnswered(path))) throw error;
-      // The file outlived a server that was killed: nobody listens behind it.
+      // The file outlived a server that was killed: nobody listens behind it. Any other file is
+      // somebody's, and stays.
+      if (!(await lstat(path)).isSocket()) throw notASocket(path);
       await unlink(path);
       await listening(server, { path });
     }
     await chmod(path, 0o600);
   }
 }
+
+const notASocket = (path: string): Error & { code: string } =>
+  Object.assign(new Error(`${path} exists and is no socket`), { code: 'EADDRINUSE' });
 
 function listening(server: Server, where: { host?: string; port?: number; path?: string }) {
   return new Promise<void>((resolve, reject) => {

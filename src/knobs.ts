@@ -46,7 +46,7 @@ export type Knob = Words &
         readonly max: number;
         readonly default: number;
       }
-    | { readonly kind: 'text'; readonly default?: string }
+    | { readonly kind: 'text'; readonly default?: string; readonly maxBytes?: number }
     | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly default: string }
     | { readonly kind: 'switch'; readonly default: false }
   );
@@ -54,6 +54,8 @@ export type Knob = Words &
 const DAY_MS = 86_400_000;
 const MEBIBYTE = 1_048_576;
 const COUNT_MAX = 1_000_000_000;
+/** What the system has room for; it would listen at a path that is cut off there. */
+const SOCKET_PATH_MAX_BYTES = process.platform === 'darwin' ? 103 : 107;
 
 const duration = (min: 0 | 1, standard: number, help: string): Knob => ({
   kind: 'whole',
@@ -117,7 +119,11 @@ export const KNOBS: Readonly<Record<KnobName, Knob>> = {
   httpPort: port(5_327, 'port that HTTP listens on; 0: any free one'),
   socketHost: text('127.0.0.1', 'address that the JSON-RPC socket listens on'),
   socketPort: port(5_328, 'port that the JSON-RPC socket listens on; 0: any free one'),
-  socketPath: text(undefined, 'path of a Unix socket to listen on as well'),
+  socketPath: {
+    kind: 'text',
+    maxBytes: SOCKET_PATH_MAX_BYTES,
+    help: 'path of a Unix socket to listen on as well',
+  },
   mailboxMax: whole(8, 2 ** 30, 65_536, 'requests that may wait for the coordinator'),
   mailboxMaxBytes: bytes(65_536, 2 ** 30, 64 * MEBIBYTE, 'their bytes'),
   batchMaxBytes: bytes(1_024, 256 * MEBIBYTE, 16 * MEBIBYTE, 'the largest batch, and lease answer'),
@@ -157,7 +163,9 @@ export function rangeOf(knob: Knob): string {
     case 'choice':
       return `one of ${knob.choices.join(', ')}`;
     case 'text':
-      return 'a text that is not empty';
+      return knob.maxBytes === undefined
+        ? 'a text that is not empty'
+        : `a text of 1 to ${knob.maxBytes} bytes`;
     case 'switch':
       return 'true or false';
   }

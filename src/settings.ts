@@ -114,7 +114,12 @@ function isOf(knob: Knob, given: unknown): boolean {
     case 'choice':
       return typeof given === 'string' && knob.choices.includes(given);
     case 'text':
-      return typeof given === 'string' && given !== '' && !given.includes('\0');
+      return (
+        typeof given === 'string' &&
+        given !== '' &&
+        !given.includes('\0') &&
+        Buffer.byteLength(given) <= (knob.maxBytes ?? Number.POSITIVE_INFINITY)
+      );
     case 'switch':
       return typeof given === 'boolean';
   }

@@ -113,6 +113,15 @@ describe('settings', () => {
     });
   }
 
+  it('refuse the path of a Unix socket that the system would cut off', () => {
+    expect(refused({ flags: { socketPath: `/run/${'x'.repeat(110)}` } }))
+      .to.include('--socket-path')
+      .and.match(/10[37] bytes/);
+    expect(readSettings({ flags: { socketPath: '/run/x' }, env: {}, readFile: () => '' }))
+      .to.have.property('values')
+      .which.includes({ socketPath: '/run/x' });
+  });
+
   it('name the variable or file that a bad value came from, and the flag of the knob', () => {
     expect(refused({ env: { LEASEHOLD_TICK_MS: 'abc' } }))
       .to.include('LEASEHOLD_TICK_MS')

@@ -1,7 +1,7 @@
 // How the socket behaves when peers do not: they pipeline ten thousand calls, never read, send half
 // a line, close one half, or vanish.
 
-import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -196,8 +196,10 @@ describe('unix socket', () => {
     const taken = await second.listen({ host: '127.0.0.1', port: 0, path }).catch((error) => error);
     expect(taken.code).to.equal('EADDRINUSE');
     await second.close();
+    // A server that is killed leaves its file behind; one that closes removes what it made.
+    linkSync(path, `${path}.left`);
     await first.close();
-    writeFileSync(path, '');
+    renameSync(`${path}.left`, path);
     const third = new SocketServer(backend);
     await third.listen({ host: '127.0.0.1', port: 0, path });
     const peer = new RawConnection(path);
@@ -205,5 +207,15 @@ describe('unix socket', () => {
     await peer.answers(1);
     peer.socket.destroy();
     await third.close();
+  });
+
+  it('never takes the place of a file that is no socket', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'leasehold-')), 'notes.txt');
+    writeFileSync(path, 'keep me');
+    const server = new SocketServer(new FakeBackend());
+    const refused = await server.listen({ host: '127.0.0.1', port: 0, path }).catch((e) => e);
+    expect(refused.message).to.include('notes.txt').and.include('no socket');
+    expect(readFileSync(path, 'utf8')).to.equal('keep me');
+    await server.close();
   });
 });
