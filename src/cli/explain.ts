@@ -15,7 +15,7 @@ interface Options extends ServerOptions {
 export function define(command: Command, io: Io): void {
   withServer(command)
     .argument('<task>', 'the task, as submit printed it')
-    .option('--svg <file>', 'write the timeline as an SVG image')
+    .option('--svg <file>', 'write the timeline as an SVG image; - is the standard output')
     .option('--data-dir <dir>', 'read this data directory instead of asking a server')
     .option('--at <seq>', 'with --data-dir: as it was after this record')
     .action(async (task: string, options: Options) => {
@@ -32,7 +32,7 @@ async function explain(taskId: string, options: Options, io: Io): Promise<void> 
   const answer = await answerOf(server, taskId, accept);
   server.close();
   if (answer.status !== 200) successOf(answer, options);
-  if (options.svg === undefined) return say(io.stdout, answer.text);
+  if (options.svg === undefined || options.svg === '-') return say(io.stdout, answer.text);
   try {
     writeFileSync(options.svg, `${answer.text}\n`);
   } catch (error) {

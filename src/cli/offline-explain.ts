@@ -38,7 +38,9 @@ export async function explainOffline(
     const state = await stateOf(log, taskId, untilOf(options, log), io);
     return tell(log, state, taskId, options);
   });
-  if (options.svg === undefined) return say(io.stdout, text.replace(/\n$/, ''));
+  if (options.svg === undefined || options.svg === '-') {
+    return say(io.stdout, text.replace(/\n$/, ''));
+  }
   try {
     writeFileSync(options.svg, text);
   } catch (error) {

@@ -115,6 +115,8 @@ describe('commands on a data directory', function () {
     expect(told.out).include('L3 did overlap with L5').and.include('It is COMPLETED.');
     const earlier = await run('explain', '--data-dir', dataDir, '--at', '4', 'T2');
     expect(earlier.out).include('· WAITING').and.not.include('advisory');
+    const drawn = await run('explain', '--data-dir', dataDir, '--svg', '-', 'T2');
+    expect(drawn.out).include('<svg');
     expect((await run('explain', '--data-dir', dataDir, 'T99')).code).equal(1);
   });
 
