@@ -3,7 +3,7 @@
 
 import type { DroppedSet } from './log.ts';
 
-type Range = [from: number, to: number];
+type Range = readonly [from: number, to: number];
 
 /** The part of the ranges that lies within from..to. */
 export const clipped = (
@@ -20,7 +20,7 @@ export class DroppedRanges implements DroppedSet {
 
   /** @param ranges sorted and disjoint. */
   constructor(ranges: DroppedSet['ranges'] = []) {
-    this.sorted = ranges.map(([from, to]) => [from, to]);
+    this.sorted = [...ranges];
   }
 
   get ranges(): readonly (readonly [from: number, to: number])[] {
@@ -53,18 +53,30 @@ export class DroppedRanges implements DroppedSet {
       next[1] === from - 1 &&
       to + 1 < (this.sorted[at + 1]?.[0] ?? to + 2)
     ) {
-      next[1] = to;
+      this.sorted[at] = [next[0], to];
       return;
     }
-    const merged: Range = [from, to];
+    let [first, last] = [from, to];
     let after = at;
     for (; after < this.sorted.length; after++) {
       const range = this.sorted[after] as Range;
       if (range[0] > to + 1) break;
-      merged[0] = Math.min(merged[0], range[0]);
-      merged[1] = Math.max(merged[1], range[1]);
+      first = Math.min(first, range[0]);
+      last = Math.max(last, range[1]);
     }
-    this.sorted.splice(at, after - at, merged);
+    this.sorted.splice(at, after - at, [first, last]);
+  }
+
+  /**
+   * Adds ranges that are sorted and disjoint. Those behind all others are shared, not copied: a log
+   * of years has many, its segments hold them already, and all are gathered at each new segment.
+   */
+  addAll(ranges: DroppedSet['ranges']): void {
+    for (const range of ranges) {
+      const last = this.sorted.at(-1);
+      if (last === undefined || range[0] > last[1] + 1) this.sorted.push(range);
+      else this.add(range[0], range[1]);
+    }
   }
 
   clear(): void {

@@ -38,7 +38,7 @@ export async function rewriteSegments(
     throw new LogError('LOG_IO', `segment ${end?.ordinal} is not sealed`);
   }
   const dropped = new DroppedRanges();
-  for (const member of members) for (const [from, to] of member.dropped) dropped.add(from, to);
+  for (const member of members) dropped.addAll(member.dropped);
   const tally = new Tally();
   let removed = 0;
   const isKept = (record: LogRecord): boolean => {

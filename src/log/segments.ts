@@ -199,9 +199,7 @@ export class Segments {
 
   private gatherDropped(): void {
     this.dropped.clear();
-    for (const { dropped } of this.list) {
-      for (const [from, to] of dropped) this.dropped.add(from, to);
-    }
+    for (const { dropped } of this.list) this.dropped.addAll(dropped);
   }
 
   private holding(seq: number): Segment {

@@ -32,6 +32,11 @@ describe('dropped ranges', () => {
           expect(dropped.present(seq)).to.equal(present);
           expect(dropped.endOfRange(seq)).to.equal(numbers.has(seq) ? present - 1 : 0);
         }
+        const twice = new DroppedRanges([[LAST - 5, LAST - 3]]);
+        twice.addAll(dropped.ranges);
+        const once = new DroppedRanges(dropped.ranges);
+        once.add(LAST - 5, LAST - 3);
+        expect(twice.ranges).to.deep.equal(once.ranges);
         // A copy is made of the ranges, and goes its own way.
         const copy = new DroppedRanges(dropped.ranges);
         copy.add(1, LAST);
@@ -39,5 +44,17 @@ describe('dropped ranges', () => {
         expect(dropped.has(LAST)).to.equal(numbers.has(LAST));
       }),
     );
+  });
+
+  it('share what they gather', () => {
+    const [one, two] = [new DroppedRanges([[1, 3]]), new DroppedRanges([[5, 7]])];
+    const gathered = new DroppedRanges();
+    for (const part of [one, two]) gathered.addAll(part.ranges);
+    expect(gathered.ranges[1]).to.equal(two.ranges[0]);
+    gathered.add(4, 4);
+    expect([...one.ranges, ...two.ranges]).to.deep.equal([
+      [1, 3],
+      [5, 7],
+    ]);
   });
 });
