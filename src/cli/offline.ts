@@ -65,9 +65,11 @@ export function untilOf({ at }: OfflineOptions, log: LogReader): number {
  * @throws CliError naming the record to which the log goes back.
  */
 export function assertTold(log: DirectoryReader, until: number): void {
-  let by = 0;
-  for (const { type, seq } of log.read(until + 1, log.removedAt)) {
-    if (type === 'HistoryForgotten') by = seq;
+  const { removedAt } = log;
+  // An archive that was begun after a removal may not have come to what had forgotten it.
+  let by = removedAt > log.lastNumber ? removedAt : 0;
+  for (const { type, seq } of log.read(until + 1, removedAt)) {
+    if (type === 'HistoryForgotten') by = Math.max(by, seq);
   }
   if (by === 0) return;
   const why = `what was forgotten by then is removed, and only an archive has it (--archive-dir)`;

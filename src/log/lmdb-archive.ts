@@ -28,6 +28,12 @@ import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment
 import { type Entry, unlessAborted } from './segment-scan.ts';
 import { Segments } from './segments.ts';
 
+/** The log that an archive follows. */
+export interface ArchivedLog extends LogReader {
+  /** How far it went when something was last removed from between these; 0 or absent: never. */
+  removedAt?(from: number, to: number): number;
+}
+
 /**
  * Makes the archive where there is none.
  * @param isRestored the log is a copy, and will leave a gap in the numbers
@@ -36,7 +42,7 @@ import { Segments } from './segments.ts';
  */
 export async function openArchive(
   directory: string,
-  log: LogReader,
+  log: ArchivedLog,
   { isRestored = false } = {},
 ): Promise<LmdbArchive> {
   const { dataDir, logDir } = await prepareDirectory(directory, '--archive-dir');
@@ -64,10 +70,10 @@ const NOTE =
 
 export class LmdbArchive implements Archive {
   private readonly segments: Segments;
-  private readonly log: LogReader;
+  private readonly log: ArchivedLog;
   private readonly lock: DirectoryLock;
 
-  constructor(segments: Segments, log: LogReader, lock: DirectoryLock) {
+  constructor(segments: Segments, log: ArchivedLog, lock: DirectoryLock) {
     this.segments = segments;
     this.log = log;
     this.lock = lock;
@@ -81,7 +87,8 @@ export class LmdbArchive implements Archive {
     // The live one is empty: it stands for the end of the archive, and now gets what comes there.
     const name = { ordinal: live.ordinal, generation: live.generation + 1 };
     const dropped = clipped(this.log.dropped.ranges, from, last);
-    const header: Header = { kind: 'header', ...name, dropped, removedAt: 0 };
+    const removedAt = this.log.removedAt?.(from, last) ?? 0;
+    const header: Header = { kind: 'header', ...name, dropped, removedAt };
     const target = segmentPath(logDir, name.ordinal, name.generation);
     const rows = unlessAborted(entriesOf(header, this.log.read(from, last), last), signal);
     const made = await createWhole(target, (made) => Environment.create(made, rows));

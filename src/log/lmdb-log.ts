@@ -107,6 +107,10 @@ export class LmdbLog implements Log {
     return this.segments.dropped;
   }
 
+  removedAt(from: number, to: number): number {
+    return this.segments.removedAt(from, to);
+  }
+
   get(seq: number): LogRecord | undefined {
     const { live, dropped } = this.segments;
     const inLive = seq >= live.first && seq <= live.last && !dropped.has(seq);

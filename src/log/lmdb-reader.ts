@@ -80,7 +80,7 @@ class LmdbReader implements DirectoryReader {
   get removedAt(): number {
     return this.again(() => {
       this.catchUp();
-      return this.segments.removedAt;
+      return this.segments.removedAt();
     });
   }
 

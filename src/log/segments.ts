@@ -91,9 +91,10 @@ export class Segments {
     return this.live.last;
   }
 
-  /** The number up to which the log went when history was last removed from it; 0: never. */
-  get removedAt(): number {
-    return Math.max(...this.list.map(({ removedAt }) => removedAt));
+  /** The number up to which the log went when history was last removed from there; 0: never. */
+  removedAt(from = 1, to = this.lastNumber): number {
+    const there = this.list.filter(({ first, last }) => first <= to && last >= from);
+    return Math.max(0, ...there.map(({ removedAt }) => removedAt));
   }
 
   /** Those in which the log stands, and the one that is ready for what comes. */

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
+import { assertTold } from '../../src/cli/offline.ts';
 import { stateDigest } from '../../src/core/digest.ts';
 import type { LogRecord } from '../../src/core/records.ts';
 import { type LmdbArchive, openArchive } from '../../src/log/lmdb-archive.ts';
@@ -205,5 +206,18 @@ describe('an archive', function () {
     await (await openLmdbLog({ dataDir: served })).close();
     const log = await told(openArchive(served, world.log));
     expect(log.message).to.include('a log of its own');
+  });
+
+  it('that was begun after a removal says so: no state of before can be told from it', async () => {
+    const log = new MemoryLog({ segmentRecords: 40 });
+    const world = await World.started(KNOBS, log);
+    await work(world, 60);
+    expect(world.removed).to.be.greaterThan(50);
+    archive = await openArchive(directory, Object.assign(log, { removedAt: () => 90_000 }));
+    for (const segment of log.sealed()) await archive.keep(segment);
+    const reader = await openLmdbReader(directory);
+    expect(reader.removedAt).to.equal(90_000);
+    expect(() => assertTold(reader, reader.lastNumber)).to.throw('goes back to record 90000');
+    await reader.close();
   });
 });
