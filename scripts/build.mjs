@@ -39,8 +39,8 @@ function build() {
 function replace(fresh) {
   for (let tries = 1; ; tries += 1) {
     const old = `${fresh}-old`;
-    if (fs.existsSync(outDir)) fs.renameSync(outDir, old);
     try {
+      if (fs.existsSync(outDir)) fs.renameSync(outDir, old);
       fs.renameSync(fresh, outDir);
       remove(old);
       return;
