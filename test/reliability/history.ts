@@ -120,7 +120,8 @@ function traceOf(line: Line): string | undefined {
     case 'TaskCancelled':
       return `report ${line['lease_id']}`;
     case 'TaskDead':
-      return `kill ${line['task_id']}`;
+      // Of a poison task nobody asked for the end, and a kill that comes after it is rejected.
+      return String(line['reason']).startsWith('poison: ') ? undefined : `kill ${line['task_id']}`;
     default:
       return undefined;
   }
