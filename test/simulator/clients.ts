@@ -9,6 +9,8 @@ import type { World } from './world.ts';
 
 /** While nobody answers, nobody asks more and more. */
 const OPEN_MAX = 100;
+const PAUSES = [0, 1, 2];
+const MEDDLING_PAUSES = [5, 20, 50];
 
 export class Clients {
   isOpen = true;
@@ -17,6 +19,8 @@ export class Clients {
   private readonly dice: Random;
   private requestIds = 0;
   private meddled = 0;
+  /** Made once: most of what happens in a world is that somebody looks again. */
+  private readonly submitAgain = (): void => this.submitLater();
 
   constructor(world: World, network: Network) {
     this.world = world;
@@ -36,24 +40,26 @@ export class Clients {
       for (let n = 0; n < many; n += 1) submits.push(this.someSubmit());
       network.callAll(submits);
     }
-    world.events.after(missing > 0 ? dice.pick([0, 1, 2]) : 10, () => this.submitLater());
+    world.events.after(missing > 0 ? dice.pick(PAUSES) : 10, this.submitAgain);
   }
 
   private meddleLater(): void {
-    const { world, dice } = this;
-    world.events.after(dice.pick([5, 20, 50]), () => {
-      // In proportion to what happens: looking on is not what a run is for.
-      const isEnough = this.meddled > world.records * world.settings.meddling + 20;
-      if (this.isOpen && !isEnough && this.network.open < OPEN_MAX) {
-        const many = dice.between(1, world.settings.batch);
-        this.meddled += many;
-        const requests: Request[] = [];
-        for (let n = 0; n < many; n += 1) requests.push(this.something());
-        this.network.callAll(requests);
-      }
-      this.meddleLater();
-    });
+    this.world.events.after(this.dice.pick(MEDDLING_PAUSES), this.meddle);
   }
+
+  private readonly meddle = (): void => {
+    const { world, dice } = this;
+    // In proportion to what happens: looking on is not what a run is for.
+    const isEnough = this.meddled > world.records * world.settings.meddling + 20;
+    if (this.isOpen && !isEnough && this.network.open < OPEN_MAX) {
+      const many = dice.between(1, world.settings.batch);
+      this.meddled += many;
+      const requests: Request[] = [];
+      for (let n = 0; n < many; n += 1) requests.push(this.something());
+      this.network.callAll(requests);
+    }
+    this.meddleLater();
+  };
 
   private someSubmit(): SubmitRequest {
     const { dice, world } = this;

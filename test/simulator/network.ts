@@ -57,7 +57,7 @@ export class Network {
     this.dice = new Random(world.settings.seed, 'network');
     world.onAnswer = (ticket, response) => this.answered(ticket, response);
     world.onCrash = () => this.calls.clear();
-    this.sweepLater();
+    world.events.after(SWEEP_MS, this.sweep);
   }
 
   call(request: Request, done: (outcome: Outcome) => void = () => {}): void {
@@ -125,21 +125,19 @@ export class Network {
   }
 
   /** Gives up waiting; coarse, as time-outs are. */
-  private sweepLater(): void {
-    this.world.events.after(SWEEP_MS, () => {
-      this.sweepLater();
-      const { now } = this.world.events;
-      for (const sendings of this.awaited.values()) {
-        let due = 0;
-        while ((sendings[due]?.until ?? Number.POSITIVE_INFINITY) <= now) due += 1;
-        if (due === 0) continue;
-        for (const { call, attempt } of sendings.splice(0, due)) {
-          if (call.isOver || call.attempt !== attempt) continue;
-          this.trouble(call, { kind: 'unanswered', written: true });
-        }
+  private readonly sweep = (): void => {
+    const { events } = this.world;
+    events.after(SWEEP_MS, this.sweep);
+    for (const sendings of this.awaited.values()) {
+      let due = 0;
+      while ((sendings[due]?.until ?? Number.POSITIVE_INFINITY) <= events.now) due += 1;
+      if (due === 0) continue;
+      for (const { call, attempt } of sendings.splice(0, due)) {
+        if (call.isOver || call.attempt !== attempt) continue;
+        this.trouble(call, { kind: 'unanswered', written: true });
       }
-    });
-  }
+    }
+  };
 
   private answered(ticket: number, response: Response): void {
     const sending = this.calls.get(ticket);

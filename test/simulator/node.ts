@@ -19,6 +19,11 @@ export interface Given {
   readonly durable: number;
 }
 
+interface Stretch extends SealedSegment {
+  /** Records in it. */
+  left: number;
+}
+
 /** Made once: it happens often, and where it is made says nothing. */
 const DEVICE_FULL = new Error('the device is full');
 
@@ -29,7 +34,7 @@ export class NodeLog extends MemoryLog {
   removalFails: () => boolean = () => false;
   private readonly device: DecodedStore;
   private readonly stretchRecords: number;
-  private readonly stretches: SealedSegment[] = [];
+  private readonly stretches: Stretch[] = [];
 
   constructor(device: DecodedStore, segmentRecords: number) {
     super({ store: device, segmentRecords, manual: true });
@@ -47,7 +52,8 @@ export class NodeLog extends MemoryLog {
     for (;;) {
       const first = (this.stretches.at(-1)?.last ?? 0) + 1;
       if (first + this.stretchRecords > this.lastNumber) return this.stretches.slice();
-      this.stretches.push({ first, last: first + this.stretchRecords - 1 });
+      const last = first + this.stretchRecords - 1;
+      this.stretches.push({ first, last, left: this.recordsIn(first, last) });
     }
   }
 
@@ -58,22 +64,36 @@ export class NodeLog extends MemoryLog {
     return result;
   }
 
-  override rewrite(segment: SealedSegment, keep: (record: LogRecord) => boolean): Promise<number> {
-    if (this.removalFails()) return Promise.reject(DEVICE_FULL);
-    return super.rewrite(segment, keep);
+  override async rewrite(
+    segment: SealedSegment,
+    keep: (record: LogRecord) => boolean,
+  ): Promise<number> {
+    if (this.removalFails()) throw DEVICE_FULL;
+    const removed = await super.rewrite(segment, keep);
+    const stretch = this.stretches.find(({ last }) => last === segment.last);
+    if (stretch !== undefined) stretch.left -= removed;
+    return removed;
   }
 
-  /** A stretch that holds nothing any more becomes part of the next one. */
+  /** Two neighbours that hold less than half a stretch together become one. */
   override merge(): Promise<SealedSegment | undefined> {
-    const { stretches, dropped } = this;
+    const { stretches } = this;
     for (let n = 0; n + 1 < stretches.length; n += 1) {
-      const { first, last } = stretches[n] as SealedSegment;
-      if (dropped.endOfRange(first) < last) continue;
-      const merged = { first, last: (stretches[n + 1] as SealedSegment).last };
+      const [one, next] = [stretches[n] as Stretch, stretches[n + 1] as Stretch];
+      const left = one.left + next.left;
+      if (2 * left >= this.stretchRecords) continue;
+      const merged = { first: one.first, last: next.last, left };
       stretches.splice(n, 2, merged);
       return Promise.resolve(merged);
     }
     return Promise.resolve(undefined);
+  }
+
+  private recordsIn(first: number, last: number): number {
+    const { dropped } = this.store;
+    let count = 0;
+    for (let seq = dropped.present(first); seq <= last; seq = dropped.present(seq + 1)) count += 1;
+    return count;
   }
 }
 

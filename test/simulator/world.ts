@@ -73,7 +73,7 @@ export class World {
     this.disk = new Disk(this.dice);
     this.model = new Model(settings.knobs);
     this.node = this.boot(0);
-    this.tickLater();
+    this.events.after(TICK_MS, this.tick);
   }
 
   get records(): number {
@@ -249,14 +249,7 @@ export class World {
     model.end();
   }
 
-  private tickLater(): void {
-    this.events.after(TICK_MS, () => {
-      this.tick();
-      this.tickLater();
-    });
-  }
-
-  private tick(): void {
+  private readonly tick = (): void => {
     const now = this.now();
     this.transcript.add(now, 'tick');
     this.stepBegins();
@@ -265,7 +258,8 @@ export class World {
     this.model.tick(now);
     this.judged();
     this.plan();
-  }
+    this.events.after(TICK_MS, this.tick);
+  };
 
   private stepBegins(): void {
     if (this.node.loop.commits.gathered === 0) this.model.expiredInGroup = 0;
