@@ -19,7 +19,7 @@ export function tellsMemory(directory: string, everyMs: number): readonly Patch[
 
 /** A buffer may be counted twice, which is no matter for whether there are more of them. */
 const tellOf = (file: string, everyMs: number): string => `
-import { writeFileSync as tellMemory } from 'node:fs';
+import { renameSync as giveName, writeFileSync as writeTold } from 'node:fs';
 import { setFlagsFromString as flagOf } from 'node:v8';
 import { runInNewContext as runFresh } from 'node:vm';
 flagOf('--expose-gc');
@@ -27,15 +27,15 @@ const collect = runFresh('gc');
 setInterval(() => {
   collect();
   const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-  tellMemory(${JSON.stringify(file)}, String(heapUsed + external + arrayBuffers));
+  writeTold(${JSON.stringify(`${file}.part`)}, String(heapUsed + external + arrayBuffers));
+  giveName(${JSON.stringify(`${file}.part`)}, ${JSON.stringify(file)});
 }, ${everyMs}).unref();`;
 
 /** @returns bytes in use, of all threads; NaN while not all of them have told. */
 export function liveMemory(directory: string): number {
   const told = ACTORS.map((actor) => {
     const file = path.join(directory, actor);
-    const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
-    return text === '' ? Number.NaN : Number(text);
+    return fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : Number.NaN;
   });
   return told.reduce((sum, bytes) => sum + bytes, 0);
 }
