@@ -14,8 +14,8 @@ import { type Soaked, type SoakOptions, soak } from './soak-run.ts';
 
 const isSoak = process.env['SOAK'] !== undefined;
 const SECONDS = isSoak ? Math.round(Number(process.env['MINUTES'] ?? 30) * 60) : 20;
-/** Enough for the fault to be seen. */
-const CONTROL_SECONDS = 16;
+/** Enough for the fault to be seen, also when one second of a quarter was not. */
+const CONTROL_SECONDS = 20;
 const ENDING_MS = 60_000;
 const SMALL = {
   rate: 100,
