@@ -31,6 +31,7 @@ export class EarlyLook {
     if (this.#timer !== undefined || tickMs <= LOOK_MS || !isWanted()) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
+      if (!isWanted()) return;
       look();
       this.begin();
     }, LOOK_MS);

@@ -25,6 +25,16 @@ describe('looks between ticks', () => {
     expect(waiting).to.equal(1);
   });
 
+  it('are none when what waited has ended meanwhile, as in a stop', async () => {
+    let isWaiting = true;
+    let looks = 0;
+    const look = (): void => void (looks += 1);
+    new EarlyLook({ tickMs: 60_000, isWanted: () => isWaiting, look }).begin();
+    isWaiting = false;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(looks).to.equal(0);
+  });
+
   it('are none where the ticks are as frequent', async () => {
     let looks = 0;
     const look = (): void => void (looks += 1);
