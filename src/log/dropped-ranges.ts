@@ -46,16 +46,6 @@ export class DroppedRanges implements DroppedSet {
   /** Adds from..to; ranges that touch or overlap become one. */
   add(from: number, to: number): void {
     const at = this.firstEndingAtOrAfter(from - 1);
-    const next = this.sorted[at];
-    // Most often it goes on where a range ends, and the one after it is far.
-    if (
-      next !== undefined &&
-      next[1] === from - 1 &&
-      to + 1 < (this.sorted[at + 1]?.[0] ?? to + 2)
-    ) {
-      this.sorted[at] = [next[0], to];
-      return;
-    }
     let [first, last] = [from, to];
     let after = at;
     for (; after < this.sorted.length; after++) {
@@ -64,7 +54,9 @@ export class DroppedRanges implements DroppedSet {
       first = Math.min(first, range[0]);
       last = Math.max(last, range[1]);
     }
-    this.sorted.splice(at, after - at, [first, last]);
+    // Most often one range goes on: it has its place already.
+    if (after - at === 1) this.sorted[at] = [first, last];
+    else this.sorted.splice(at, after - at, [first, last]);
   }
 
   /**
