@@ -17,6 +17,7 @@ import { parseRequest, type Verb } from '../src/protocol/parse.ts';
 import { formatRefusal } from '../src/protocol/problem.ts';
 import { rejected } from '../src/protocol/refusal.ts';
 import type { Request } from '../src/protocol/request.ts';
+import type { AuthFields } from '../src/protocol/schemas.ts';
 import { malformed } from '../src/protocol/validate.ts';
 
 export type OnAnswer = (answer: Answer) => void;
@@ -88,12 +89,9 @@ export class Admission {
   }
 
   auth({ id, params }: RpcCall): string {
-    const { token, ...others } = params as { token?: unknown };
-    const [field = 'token'] = Object.keys(others);
-    if (typeof token !== 'string' || field !== 'token') {
-      const fault = field === 'token' ? 'token must be a string.' : `There is no field ${field}.`;
-      return invalidParams(id, rejected('malformed', fault, { field }));
-    }
+    const fault = malformed('auth', params);
+    if (fault !== undefined) return invalidParams(id, fault);
+    const { token } = params as AuthFields;
     const wanted = this.#backend.token;
     if (wanted !== undefined && !isEqual(token, wanted)) {
       return errorAnswer(id, UNAUTHORIZED, 'The token is wrong.');

@@ -180,6 +180,7 @@ export const LogQuery = object(
   },
   closed,
 );
+export const AuthBody = object({ token: text({ description: 'The shared secret.' }) }, closed);
 export const NothingBody = object({}, closed);
 /** Each request is looked at by itself when its turn comes: one bad one spoils no other. */
 export const BatchBody = object(
@@ -204,6 +205,7 @@ export type TaskFields = Static<typeof TaskQuery>;
 export type TasksFields = Static<typeof TasksQuery>;
 export type LogFields = Static<typeof LogQuery>;
 export type BatchFields = Static<typeof BatchBody>;
+export type AuthFields = Static<typeof AuthBody>;
 
 /** What each verb takes; the socket's methods and a batch's ops are the same words. */
 export const SCHEMAS = {
@@ -217,6 +219,7 @@ export const SCHEMAS = {
   task: TaskQuery,
   tasks: TasksQuery,
   explain: ExplainQuery,
+  auth: AuthBody,
   stats: NothingBody,
   queues: NothingBody,
   workers: NothingBody,
