@@ -7,6 +7,7 @@ import { existsSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE } from '../../src/demo/processes.ts';
+import { skip } from '../reliability/machine.ts';
 import { cleanEnv, Stage } from './support.ts';
 
 const FULL = '/dev/full';
@@ -30,7 +31,7 @@ describe('outputs that take nothing more', () => {
   });
 
   it('do not end a server whose log lines go to a full device', async function () {
-    if (!existsSync(FULL)) this.skip();
+    if (!existsSync(FULL)) skip(this, `there is no ${FULL}`);
     const full = openSync(FULL, 'w');
     const args = ['serve', '--data-dir', stage.dataDir, '--http-port', String(stage.port)];
     const server = spawn(process.execPath, [EXECUTABLE, ...args, '--socket-port', '0'], {
@@ -65,7 +66,7 @@ describe('outputs that take nothing more', () => {
   });
 
   it('end a command with a status and a word, and no inside of the program', async function () {
-    if (!existsSync(FULL)) this.skip();
+    if (!existsSync(FULL)) skip(this, `there is no ${FULL}`);
     const command = spawn(process.execPath, [EXECUTABLE, 'transitions'], {
       stdio: ['ignore', openSync(FULL, 'w'), 'pipe'],
     });

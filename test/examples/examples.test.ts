@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { sharedServer } from '../client/real-server.ts';
+import { skip } from '../reliability/machine.ts';
 
 /** The sources: what is no TypeScript is not built. */
 const source = (name: string): string => `test/examples/${name}`;
@@ -66,8 +67,7 @@ describe('examples', () => {
   });
 
   it('a worker in plain Python, over the socket, for longer than its lease', async function () {
-    // Shown as pending where there is no python3.
-    if (spawnSync('python3', ['--version']).status !== 0) return this.skip();
+    if (spawnSync('python3', ['--version']).status !== 0) skip(this, 'python3 is missing');
     const queue = 'python';
     const long = await client.submit({ queue, payload: { add: [1, 2, 39], seconds: 2 } });
     const wrong = await client.submit({ queue, payload: 'no JSON' });
@@ -82,7 +82,7 @@ describe('examples', () => {
   });
 
   it('a worker in the shell', async function () {
-    if (spawnSync('bash', ['--version']).status !== 0) return this.skip();
+    if (spawnSync('bash', ['--version']).status !== 0) skip(this, 'bash is missing');
     const payload = 'quiet, "please"\n';
     const { taskId } = await client.submit({ queue: 'shell', payload });
     const args = [source('worker.sh'), '127.0.0.1', `${server.socketPort}`, 'shell'];

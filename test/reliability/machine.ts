@@ -37,7 +37,8 @@ export function need(
   }
 }
 
-function skip(test: Mocha.Context, why: string): never {
+/** A test that this machine cannot play is pending, and says why. */
+export function skip(test: Mocha.Context, why: string): never {
   console.warn(`    skipped: ${why}`);
   return test.skip();
 }
