@@ -10,8 +10,8 @@ import { plant } from './plant.ts';
 import { run } from './run.ts';
 import { settingsOf } from './settings.ts';
 
-/** Half a million records where nobody waits. */
-const SEEDS = process.env.CI ? 100 : 60;
+/** A million records where nobody waits. */
+const SEEDS = process.env.CI ? 200 : 60;
 const RECORDS = 5_000;
 const ALL_FAULTS = [...FAULTS, ...OWN_FAULTS];
 /** Records within which a planted fault must be caught. */
