@@ -73,7 +73,12 @@ async function follow(
   show: (line: string) => void,
 ): Promise<void> {
   const query = new URLSearchParams([...filter, ['from', from], ['follow', 'true']]);
-  const stream = await server.stream(`/v1/log?${query}`);
+  const broken = (next: string): CliError =>
+    new CliError(EXIT.noServer, `the connection broke; go on with --from ${next}`);
+  const stream = await server.stream(`/v1/log?${query}`).catch((error: unknown) => {
+    // The records before these were shown: a server that is gone by now broke off a following.
+    throw error instanceof CliError && error.status === EXIT.noServer ? broken(from) : error;
+  });
   let next = from;
   try {
     for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
@@ -84,7 +89,7 @@ async function follow(
   } catch (error) {
     if (!stream.errored) throw error;
   }
-  throw new CliError(EXIT.noServer, `the connection broke; go on with --from ${next}`);
+  throw broken(next);
 }
 
 function filterOf({ task, queue, type }: Options): [string, string][] {

@@ -183,30 +183,6 @@ describe('the command line', () => {
     }
   });
 
-  it('waits for a server that is started again, and says where a follower can go on', async () => {
-    const other = await Stage.open();
-    const env = cleanEnv({ LEASEHOLD_URL: other.url });
-    const started = (args: string[]): Process =>
-      other.track(new Process([EXECUTABLE, ...args], env), () => {});
-    try {
-      const server = await other.serve().ready();
-      const follower = started(['log', '--follow']);
-      const waiting = started(['submit', '--wait']);
-      waiting.child.stdin?.end('p');
-      while (!follower.out.includes('TaskCreated')) await pause(10);
-      server.kill('SIGKILL');
-      expect((await follower.ended).code).to.equal(3);
-      expect(follower.err).to.equal('the connection broke; go on with --from 3\n');
-      await other.serve().ready();
-      expect(waiting.over, waiting.err).to.equal(undefined);
-      expect((await other.run(['kill', 'T2'])).code).to.equal(0);
-      expect((await waiting.ended).code).to.equal(1);
-      expect(waiting.err).to.equal('T2 ended DEAD\n');
-    } finally {
-      await other.close();
-    }
-  });
-
   it('tells the story of a task, also as an image', async () => {
     const id = await submitted('--queue', 'story');
     expect((await run(0, ['explain', id])).out).to.include(`${id} · queue story · WAITING`);

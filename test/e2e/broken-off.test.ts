@@ -1,0 +1,68 @@
+// The command line and a server that goes away in the middle of what it was asked.
+
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { EXECUTABLE, Process } from '../../src/demo/processes.ts';
+import { cleanEnv, Stage } from './support.ts';
+
+/** Where a follower's stream breaks: what the server has sent of it by then. */
+const CUTS: readonly [string, (response: http.ServerResponse, socket: Socket) => void][] = [
+  ['before it answers', (_, socket) => socket.destroy()],
+  ['before its first record', (response) => response.flushHeaders()],
+  ['in its first record', (response) => response.write('{"seq":2,"ty')],
+];
+
+describe('a server that goes away', () => {
+  it('waits for a server that is started again, and says where a follower can go on', async () => {
+    const other = await Stage.open();
+    const env = cleanEnv({ LEASEHOLD_URL: other.url });
+    const started = (args: string[]): Process =>
+      other.track(new Process([EXECUTABLE, ...args], env), () => {});
+    try {
+      const server = await other.serve().ready();
+      const follower = started(['log', '--follow']);
+      const waiting = started(['submit', '--wait']);
+      waiting.child.stdin?.end('p');
+      while (!follower.out.includes('TaskCreated')) await pause(10);
+      server.kill('SIGKILL');
+      expect((await follower.ended).code).to.equal(3);
+      expect(follower.err).to.equal('the connection broke; go on with --from 3\n');
+      await other.serve().ready();
+      expect(waiting.over, waiting.err).to.equal(undefined);
+      expect((await other.run(['kill', 'T2'])).code).to.equal(0);
+      expect((await waiting.ended).code).to.equal(1);
+      expect(waiting.err).to.equal('T2 ended DEAD\n');
+    } finally {
+      await other.close();
+    }
+  });
+
+  for (const [when, send] of CUTS) {
+    it(`${when}, a follower says where to go on`, async () => {
+      const server = http.createServer(({ url, socket }, response) => {
+        if (url?.includes('follow=true') !== true) {
+          response.end(`${JSON.stringify({ seq: 1, type: 'TaskKilled', task_id: 'T1' })}\n`);
+          return;
+        }
+        send(response, socket);
+        // What was sent is on its way before the connection is reset.
+        setTimeout(() => socket.resetAndDestroy(), 50);
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const args = [EXECUTABLE, 'log', '--follow', '--json', '--url', url];
+      const follower = new Process(args, cleanEnv());
+      try {
+        expect((await follower.ended).code).to.equal(3);
+        expect(follower.err).to.equal('the connection broke; go on with --from 2\n');
+        expect(follower.out.trimEnd().split('\n')).length(1);
+      } finally {
+        await follower.destroy();
+        server.close();
+      }
+    });
+  }
+});
