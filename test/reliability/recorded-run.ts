@@ -49,6 +49,7 @@ log.merge = async () => {
   return merged;
 };
 const leases: Lease[] = [];
+const tasks: number[] = [];
 let time = 0;
 let ticket = 0;
 const loop = new Coordinator({
@@ -60,6 +61,7 @@ const loop = new Coordinator({
   events: {
     answer: (_, response) => {
       if (response.kind === 'leased') leases.push(...response.leases);
+      if (response.kind === 'submitted') tasks.push(response.taskId);
     },
     durable: (last) => void fs.writeSync(acknowledged, `${last}\n`),
     mode: () => {},
@@ -72,23 +74,28 @@ const loop = new Coordinator({
 await loop.start();
 while (loop.state.lastSeq < Number(count)) {
   for (let left = dice.between(1, 6); left > 0; left -= 1) act();
-  time += dice.pick([0, 1, 20, 20, 200]);
-  loop.tick();
-  loop.flush();
-  if (dice.chance(0.7)) await loop.commits.settled();
-  await turn();
+  await pass(dice.pick([0, 1, 20, 20, 200]), dice.chance(0.7));
 }
-// What is over is forgotten now, and its segments become few.
-for (let left = 3; left > 0; left -= 1) {
-  time += 4_000;
-  loop.tick();
-  loop.flush();
-  await loop.commits.settled();
+// The oldest end, whatever they wait for; what is over is forgotten, and segments become few.
+for (const taskId of tasks.filter((id) => id < loop.state.lastSeq / 3)) {
+  ticket += 1;
+  loop.take(ticket, { op: 'kill', taskId, reason: 'r' });
+}
+for (let left = 4; left > 0; left -= 1) {
+  await pass(4_000, true);
   while (loop.removal.busy) await turn();
 }
 await loop.stop();
 await log.close();
 if (merges === 0) throw new Error('no segments became one: the run proves less than it says');
+
+async function pass(ms: number, settles: boolean): Promise<void> {
+  time += ms;
+  loop.tick();
+  loop.flush();
+  if (settles) await loop.commits.settled();
+  await turn();
+}
 
 function act(): void {
   ticket += 1;
