@@ -225,7 +225,7 @@ async function lasts(place: Place, server: Server): Promise<void> {
 describe('a clock that is set under the server', () => {
   const rounds = roundsOf('clock', 1, 120_000);
   before(function () {
-    need(this, 'linux', 'faketime');
+    need(this, 'linux', 'cc');
   });
 
   it(`${STEPS} times: no time goes back, no lease does, none is early or late`, async () => {

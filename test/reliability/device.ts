@@ -1,13 +1,10 @@
-// Owns the device between a test's process and its disk (device/device.c): building it, and telling
-// it which call is to fail. Where it cannot be built, tests that need it are skipped and say so.
+// Owns the device between a test's process and its disk (device/device.c): telling it which call
+// is to fail. Where it cannot be built, tests that need it are skipped and say so.
 
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const SOURCE = fileURLToPath(new URL('../../../test/reliability/device/device.c', import.meta.url));
+import { type Built, buildShim } from './shim.ts';
 
 export interface Fault {
   /** Of the data, of a flush, or the last write of a commit. */
@@ -24,26 +21,14 @@ export interface Fault {
 const CALLS = { data: 1, flush: 2, meta: 4 } as const;
 const CONTROL_WORDS = 8;
 
-let built: { readonly library?: string; readonly why: string } | undefined;
+let built: Built | undefined;
 
 /** @returns the library, or undefined where it cannot be: then `missing` says why. */
 export function deviceLibrary(): string | undefined {
-  built ??= build();
+  built ??= buildShim('device');
   return built.library;
 }
 export const missing = (): string => built?.why ?? '';
-
-function build(): { library?: string; why: string } {
-  if (process.platform !== 'linux') return { why: 'the device between is for Linux' };
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-device-'));
-  process.once('exit', () => fs.rmSync(directory, { recursive: true, force: true }));
-  const library = path.join(directory, 'device.so');
-  const args = ['-O1', '-Wall', '-Werror', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl'];
-  const { status, error, stderr } = spawnSync('cc', args, { encoding: 'utf8' });
-  if (error !== undefined) return { why: 'a C compiler (cc) is needed' };
-  if (status !== 0) throw new Error(stderr);
-  return { library, why: '' };
-}
 
 /** A device for one process and the files below one directory. */
 export class Device {

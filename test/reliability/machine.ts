@@ -10,7 +10,7 @@ import { Ext4 } from './ext4.ts';
 export const isRoot = process.getuid?.() === 0;
 
 /** Programs, and the Debian packages that hold them. */
-const PACKAGES = { strace: 'strace', cc: 'gcc', faketime: 'faketime' } as const;
+const PACKAGES = { strace: 'strace', cc: 'gcc libc6-dev' } as const;
 export type Tool = keyof typeof PACKAGES;
 
 const INSTALL_MS = 120_000;
