@@ -64,20 +64,26 @@ const jsonOf = (copied: Copied): string =>
     records: copied.records,
     last_sequence: copied.last,
     left_behind: copied.leftBehind,
+    gone_by: copied.goneBy,
     segments_copied: copied.segmentsCopied,
     segments_skipped: copied.segmentsSkipped,
   });
 
 function text(copied: Copied, from: string, to: string): string {
-  const { records, last, leftBehind, segmentsCopied, segmentsSkipped } = copied;
+  const { records, last, leftBehind, goneBy, segmentsCopied, segmentsSkipped } = copied;
   const rest =
     leftBehind === 0
       ? ''
       : `\nLeft behind: the records after ${last}, up to ${last + leftBehind}. ` +
         `\`leasehold log --data-dir ${from} --from ${last + 1}\` shows them as far as they go.`;
+  const gone =
+    goneBy === 0
+      ? ''
+      : `\nNot in it: the tasks that were forgotten by record ${goneBy}. Their history is removed, ` +
+        'and only an archive has it.';
   return (
     `${to} holds ${records} records, the last is ${last}: ${segmentsCopied} segments were ` +
-    `copied, ${segmentsSkipped} were there already.${rest}\n` +
+    `copied, ${segmentsSkipped} were there already.${rest}${gone}\n` +
     `To restore: leasehold serve --data-dir ${to}. Its first record leaves a gap in the numbers, ` +
     'so that no lease id and no fencing token is issued twice.'
   );

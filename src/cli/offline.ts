@@ -73,7 +73,12 @@ export function assertTold(log: DirectoryReader, until: number): void {
   }
   if (by === 0) return;
   const why = `what was forgotten by then is removed, and only an archive has it (--archive-dir)`;
-  throw new CliError(EXIT.failed, `leasehold: the state goes back to record ${by}: ${why}`);
+  const ended = by > log.lastNumber ? `; this log ends with record ${log.lastNumber}` : '';
+  throw new CliError(
+    EXIT.failed,
+    `leasehold: the state after record ${until} cannot be told, it goes back to record ${by}: ` +
+      `${why}${ended}`,
+  );
 }
 
 /** The state as it was after the record `until`, with a bar on a terminal. */

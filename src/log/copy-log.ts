@@ -28,8 +28,10 @@ export interface Copied {
   readonly records: number;
   /** Number of the last record that was copied. */
   readonly last: number;
-  /** Records of the source after it, where the source's end could be read. */
+  /** Numbers of the source after it, where the source's end could be read. */
   readonly leftBehind: number;
+  /** What was forgotten by this record, later than the last one, is not in the copy; 0: nothing. */
+  readonly goneBy: number;
   readonly segmentsCopied: number;
   /** They were there already and had not changed. */
   readonly segmentsSkipped: number;
@@ -75,7 +77,8 @@ async function copyOnce(
   { until, onProgress, begin }: CopyOptions,
 ): Promise<Copied> {
   const newest = source.lastNumber;
-  const last = Math.min(until ?? newest, newest);
+  // A copy ends with a record: what starts on it goes on after that one.
+  const last = source.dropped.presentBefore(Math.min(until ?? newest, newest));
   const copied = earlierCopy(targetDir);
   try {
     if (copied !== undefined) assertContinued(targetDir, copied, source, last);
@@ -98,6 +101,7 @@ async function copyOnce(
       records,
       last,
       leftBehind: newest - last,
+      goneBy: source.removedAt(1, last) > last ? source.removedAt(1, last) : 0,
       segmentsCopied: plan.parts.length,
       segmentsSkipped: plan.segmentsKept,
     };

@@ -43,6 +43,12 @@ export class DroppedRanges implements DroppedSet {
     return end === 0 ? seq : end + 1;
   }
 
+  /** @returns the number itself, or the last before it that is not dropped. */
+  presentBefore(seq: number): number {
+    const range = this.sorted[this.firstEndingAtOrAfter(seq)];
+    return range !== undefined && range[0] <= seq ? range[0] - 1 : seq;
+  }
+
   /** Adds from..to; ranges that touch or overlap become one. */
   add(from: number, to: number): void {
     const at = this.firstEndingAtOrAfter(from - 1);

@@ -148,6 +148,31 @@ describe('a copy of a log', function () {
     log = await openLmdbLog({ dataDir, segmentBytes: SEGMENT_BYTES, lock: false });
   });
 
+  it('ends at the last record up to any number, and goes on from there', async () => {
+    await append(20);
+    await siftAndMerge(2);
+    const standing = numbers(log.read(1));
+    expect(standing).to.not.include.members([2, 3, 9]);
+    for (let until = 1; until <= 60; until += 1) {
+      const part = path.join(root, `part-${until}`);
+      const wanted = standing.filter((seq) => seq <= until);
+      const last = wanted.at(-1) as number;
+      const { records, leftBehind, ...rest } = await copyLog(dataDir, part, { until });
+      expect([rest.last, records, leftBehind]).to.deep.equal([
+        last,
+        wanted.length,
+        log.lastNumber - last,
+      ]);
+      expect(await read(part)).to.deep.equal(wanted);
+      const restored = await openLmdbLog({ dataDir: part, segmentBytes: SEGMENT_BYTES });
+      expect(restored.lastNumber).to.equal(last);
+      const next = last + 1_000_001;
+      expect(await restored.start(started(next))).to.equal('durable');
+      await restored.close();
+      expect(await read(part)).to.deep.equal([...wanted, next]);
+    }
+  });
+
   it('is not made over another log, nor shortened', async () => {
     await append(3);
     await copied();
