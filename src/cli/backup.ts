@@ -79,8 +79,8 @@ function text(copied: Copied, from: string, to: string): string {
   const gone =
     goneBy === 0
       ? ''
-      : `\nNot in it: the tasks that were forgotten by record ${goneBy}. Their history is removed, ` +
-        'and only an archive has it.';
+      : `\nNot in it: the tasks that were forgotten by record ${goneBy}. Their history is ` +
+        'removed, and only an archive has it.';
   return (
     `${to} holds ${records} records, the last is ${last}: ${segmentsCopied} segments were ` +
     `copied, ${segmentsSkipped} were there already.${rest}${gone}\n` +

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { removeAtExit, ServerProcess } from '../demo/processes.ts';
+import { isPortFree, removeAtExit, ServerProcess } from '../demo/processes.ts';
 import { CliError, EXIT, type Io, say, wholeNumber } from './command.ts';
 import { recordLine } from './record-line.ts';
 
@@ -41,6 +41,10 @@ export function define(command: Command, io: Io): void {
 }
 
 async function lab(port: number, io: Io): Promise<void> {
+  // Or a coordinator that runs there already would pass for this one, which cannot start.
+  if (!(await isPortFree(port))) {
+    throw new CliError(EXIT.failed, `port ${port} is taken; name another with --port`);
+  }
   const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-lab-'));
   removeAtExit(dir);
   const args = ['--lease-duration-ms', '5000', '--backoff-ms', '0'];
@@ -72,5 +76,6 @@ function print(server: ServerProcess, { stdout }: Io): Promise<void> {
       lines.on('line', (line) => say(stdout, recordLine(JSON.parse(line))));
     });
     request.on('error', () => resolve());
+    void server.ended.then(() => request.destroy());
   });
 }

@@ -9,6 +9,7 @@ import { payloadMaxBytes } from '../client/result-limit.ts';
 import { Worker } from '../client/worker.ts';
 import { CliError, collect, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
 import { execHandler } from './exec-handler.ts';
+import { lineText } from './words.ts';
 
 interface Options {
   readonly exec: string;
@@ -60,12 +61,14 @@ export function define(command: Command, io: Io): void {
 }
 
 async function work(options: Options, io: Io): Promise<void> {
+  const { exec: command, queue, worker: workerId } = options;
+  // A variable that is not set must not fail every task that there is.
+  if (command.trim() === '') throw usage('--exec: the command is empty');
   const concurrency = wholeNumber('--concurrency', options.concurrency, 1, CONCURRENCY_MAX);
   const graceMs = wholeNumber('--grace-ms', options.graceMs, 0, GRACE_MAX_MS);
   const url = options.url ?? io.env['LEASEHOLD_URL'] ?? DEFAULT_URL;
   const token = tokenOf(options, io);
   const resultMaxBytes = await askResultMaxBytes(url, token);
-  const { exec: command, queue, worker: workerId } = options;
   const worker = new Worker({
     url,
     token,
@@ -128,7 +131,7 @@ function tell(worker: Worker, { json, quiet }: Options, { stderr }: Io): void {
       const { taskId, leaseId } = task;
       say(stderr, JSON.stringify({ event, task_id: taskId, lease_id: leaseId, ...more }));
     } else if (quiet !== true) {
-      const facts = Object.entries(more).map(([name, value]) => `${name} ${value}`);
+      const facts = Object.entries(more).map(([name, value]) => `${name} ${lineText(value)}`);
       say(stderr, [`${task.taskId} ${task.leaseId} ${event}`, ...facts].join(', '));
     }
   };

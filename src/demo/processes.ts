@@ -119,6 +119,20 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** @returns whether a server could listen there. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const server = net.createServer();
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}
+
 /** @returns 0 when nobody answers. */
 function statusOf(url: string): Promise<number> {
   return new Promise((resolve) => {

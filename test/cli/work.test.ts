@@ -146,6 +146,19 @@ describe('leasehold work', () => {
     expect(none.said).to.contain('127.0.0.1:1');
     expect((await work('true', '--url', 'gopher://x').exit).code).to.equal(2);
     expect((await work('true', '--concurrency', '0').exit).code).to.equal(2);
+    const taskId = await submit('x');
+    expect((await work(' ', '--once').exit).code).to.equal(2);
+    expect(await client.task(taskId)).to.include({ state: 'WAITING', failures: 0 });
+    await work('true', '--once').exit;
+  });
+
+  it('tells a reason on one line, which cannot steer the terminal', async () => {
+    await submit('x');
+    const { said } = await work(
+      String.raw`printf '\033[31mred\nT9 completed' >&2; exit 65`,
+      '--once',
+    ).exit;
+    expect(said).to.match(/failed, .*exit status 65: ·\[31mred·T9 completed$/m);
   });
 });
 

@@ -2,8 +2,7 @@
 // gives to whoever asks for any: while such a server is down, a client's connection or another
 // test could get its port. Test processes that run at the same time take them from other blocks.
 
-import { once } from 'node:events';
-import net from 'node:net';
+import { isPortFree } from '../../src/demo/processes.ts';
 
 /** Below what systems give out themselves: 32768 and more on Linux. */
 const FIRST = 10_000;
@@ -17,20 +16,7 @@ export async function ownPort(): Promise<number> {
   for (let tries = 0; tries < BLOCK_PORTS; tries += 1) {
     const port = FIRST + (process.pid % BLOCKS) * BLOCK_PORTS + (taken % BLOCK_PORTS);
     taken += 1;
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
   }
   throw new Error('no port is free');
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = net.createServer();
-  server.listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch {
-    return false;
-  }
-  server.close();
-  await once(server, 'close');
-  return true;
 }

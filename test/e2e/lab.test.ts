@@ -1,0 +1,49 @@
+// `lab` as a process: a coordinator of its own that goes without a trace, and never the one of
+// somebody else.
+
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { EXECUTABLE, Process } from '../../src/demo/processes.ts';
+import { cleanEnv, Stage } from './support.ts';
+
+describe('lab', () => {
+  let stage: Stage;
+  let folder: string;
+  beforeEach(async () => {
+    stage = await Stage.open();
+    folder = mkdtempSync(path.join(os.tmpdir(), 'leasehold-labs-'));
+  });
+  afterEach(async () => {
+    await stage.close();
+    rmSync(folder, { recursive: true });
+  });
+  const start = (): Process => {
+    const args = [EXECUTABLE, 'lab', '--port', `${stage.port}`];
+    return stage.track(new Process(args, cleanEnv({ TMPDIR: folder })), () => {});
+  };
+
+  it('prints its log while it grows, and leaves nothing when it is told to end', async () => {
+    const lab = start();
+    while (!lab.out.includes('CoordinatorStarted')) {
+      expect(lab.over, lab.err).to.equal(undefined);
+      await pause(20);
+    }
+    await stage.submit({ queue: 'played' });
+    while (!lab.out.includes('TaskCreated T2 → WAITING queue played')) await pause(20);
+    lab.kill('SIGINT');
+    expect((await lab.ended).code).to.equal(0);
+    expect(readdirSync(folder)).to.deep.equal([]);
+  });
+
+  it('does not pass another coordinator for its own', async () => {
+    const other = await stage.serve().ready();
+    const lab = start();
+    expect((await lab.ended).code).to.equal(1);
+    expect(lab.err).to.equal(`port ${stage.port} is taken; name another with --port\n`);
+    expect(lab.out).to.equal('');
+    expect(other.over).to.equal(undefined);
+  });
+});
