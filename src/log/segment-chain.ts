@@ -73,12 +73,16 @@ function link(
   return undefined;
 }
 
+/** @throws LogCorrupt naming the segment's first number when it has none, or another one's. */
+export function loadHeader(name: SegmentName, first: number, file: PageFile): Header {
+  const header = markAt(file, HEADER_KEY);
+  if (header?.kind === 'header' && isHeaderOf(header, name)) return header;
+  throw new LogCorrupt(first, `the directory ${name.path} is not the segment that its name says`);
+}
+
 /** Reads header and end of a segment. */
 export function loadSegment(name: SegmentName, first: number, file: PageFile): Segment {
-  const header = markAt(file, HEADER_KEY);
-  if (header?.kind !== 'header' || !isHeaderOf(header, name)) {
-    throw new LogCorrupt(first, `the directory ${name.path} is not the segment that its name says`);
-  }
+  const header = loadHeader(name, first, file);
   const lastKey = file.lastKey();
   const end = lastKey === HEADER_KEY ? undefined : markAt(file, lastKey);
   const seal = end?.kind === 'seal' ? end : undefined;

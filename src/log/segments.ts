@@ -11,6 +11,7 @@ import { fileBytes, listSegments, type SegmentName } from './segment-files.ts';
 import { Tally } from './segment-marks.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { copyEntries, type Entry, scanRecords } from './segment-scan.ts';
+import { soundPart } from './segment-sound.ts';
 
 export class Segments {
   readonly logDir: string;
@@ -176,25 +177,9 @@ export class Segments {
       );
     } catch (error) {
       if (!(error instanceof LogCorrupt)) throw error;
-      const sound = this.soundUpTo(name, first);
-      if (sound >= this.until)
-        return { ...name, first, last: sound, seal: undefined, dropped: [], removedAt: 0 };
-      throw new LogCorrupt(sound + 1, error.why);
-    }
-  }
-
-  /** How far the records of a damaged segment can be read in a row. */
-  private soundUpTo(name: SegmentName, first: number): number {
-    const segment = { ...name, first, last: first, seal: undefined, dropped: [], removedAt: 0 };
-    let sound = first - 1;
-    try {
-      for (let next = first; ; ) {
-        next = this.scan(segment, next, Number.MAX_SAFE_INTEGER, ({ seq }) => {
-          sound = seq;
-        });
-      }
-    } catch {
-      return sound;
+      const { segment, firstBad } = soundPart(this.files, name, first);
+      if (firstBad > this.until) return segment;
+      throw new LogCorrupt(firstBad, error.why);
     }
   }
 

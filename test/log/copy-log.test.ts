@@ -173,6 +173,40 @@ describe('a copy of a log', function () {
     }
   });
 
+  it('takes what is sound of a restored log, before and after its gap', async () => {
+    await append(1);
+    const gap = log.lastNumber + 1;
+    const from = gap + 1_000_000;
+    expect(await log.start(started(from))).to.equal('durable');
+    await append(5);
+    const standing = numbers(log.read(1));
+    await log.close();
+    const file = path.join(dataDir, 'log', '00000001-0', 'data.mdb');
+    const bytes = fs.readFileSync(file);
+    const { seq } = (await told(damagedCopy(file, bytes))) as LogCorrupt;
+    expect(seq).to.be.greaterThan(from + 3);
+    for (const until of [seq - 1, from, from - 1, gap, gap - 1]) {
+      const part = path.join(root, `part-${until}`);
+      const wanted = standing.filter((one) => one <= until);
+      expect(await copyLog(dataDir, part, { until })).to.include({ last: wanted.at(-1) });
+      expect(await read(part)).to.deep.equal(wanted);
+    }
+    fs.writeFileSync(file, bytes);
+    log = await openLmdbLog({ dataDir, segmentBytes: SEGMENT_BYTES, lock: false });
+  });
+
+  /** Destroys pages of the file, one after the other, until the log is damaged behind its gap. */
+  async function damagedCopy(file: string, bytes: Buffer): Promise<unknown> {
+    for (let page = bytes.length / 4_096 - 1; page > 1; page -= 1) {
+      const broken = Buffer.from(bytes);
+      broken.fill(0xff, page * 4_096, (page + 1) * 4_096);
+      fs.writeFileSync(file, broken);
+      const error = await copyLog(dataDir, path.join(root, `try-${page}`)).catch((one) => one);
+      if (error instanceof LogCorrupt && error.seq > 20) throw error;
+    }
+    throw new Error('no page was needed');
+  }
+
   it('is not made over another log, nor shortened', async () => {
     await append(3);
     await copied();
