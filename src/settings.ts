@@ -12,6 +12,7 @@ import {
   rangeOf,
   variableOf,
 } from './knobs.ts';
+import { parseJson } from './protocol/json.ts';
 
 export type Source = 'flag' | 'env' | 'file' | 'default';
 export interface Settings {
@@ -127,12 +128,15 @@ function isOf(knob: Knob, given: unknown): boolean {
 
 function readConfig({ configFile: path, readFile }: SettingSources): ReadonlyMap<string, unknown> {
   if (path === undefined) return new Map();
-  let content: unknown;
+  let text: string;
   try {
-    content = JSON.parse(readFile(path));
+    text = readFile(path);
   } catch (error) {
     throw new KnobError(`--config ${path}: ${(error as Error).message}`);
   }
+  const parsed = parseJson(Buffer.from(text));
+  if (parsed.kind !== 'json') throw new KnobError(`--config ${path}: ${parsed.detail}`);
+  const content = parsed.value;
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new KnobError(`--config ${path}: a JSON object is expected, with knobs by name`);
   }

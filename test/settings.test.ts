@@ -137,6 +137,9 @@ describe('settings', () => {
     for (const content of ['{', '[]', 'null', '7', '{"lease_duration": 1}', '{"token": "x"}']) {
       expect(refused({ files: { f: content }, configFile: 'f' })).to.include('--config f');
     }
+    const twice = '{"lease_duration_ms": 5000, "lease_duration_ms": 6000}';
+    const said = refused({ files: { f: twice }, configFile: 'f' });
+    expect(said).to.include('--config f: The key lease_duration_ms is given twice.');
   });
 
   it('derive the heartbeat interval from the lease, and refuse more than half of it', () => {
