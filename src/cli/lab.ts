@@ -50,7 +50,7 @@ async function lab(port: number, io: Io): Promise<void> {
   const args = ['--lease-duration-ms', '5000', '--backoff-ms', '0'];
   const server = new ServerProcess({ dataDir: path.join(dir, 'data'), port, args });
   const stop = (): void => server.kill('SIGTERM');
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
     await server.ready().catch((error: Error) => {
       throw new CliError(EXIT.failed, `leasehold: ${error.message}`);

@@ -32,6 +32,7 @@ kept while it runs. Its exit status decides:
   65     fail, permanent: no further attempt
   other  fail, with the end of stderr as the reason
 When the lease is lost its whole process group is ended: TERM, then KILL.
+A second TERM or INT ends the grace of the first.
 
 Exit status of work: 0 stopped by TERM or INT, or --once and nothing is left to lease;
 1 a report was REJECTED, or the token is wrong; 2 usage; 3 no server at the start.`;
@@ -82,8 +83,13 @@ async function work(options: Options, io: Io): Promise<void> {
     rejections += 1;
   });
   tell(worker, options, io);
-  const stop = (): void => void worker.stop({ graceMs, abortMs: ABORT_MS });
-  process.once('SIGTERM', stop).once('SIGINT', stop);
+  let graceLeftMs = graceMs;
+  const stop = (): void => {
+    void worker.stop({ graceMs: graceLeftMs, abortMs: ABORT_MS });
+    // Whoever asks again wants it now: leases are still given back, and commands ended.
+    graceLeftMs = 0;
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
   try {
     await worker.run({ untilEmpty: options.once ?? false });
   } catch (error) {

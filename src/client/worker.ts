@@ -33,6 +33,8 @@ export class Worker extends EventEmitter<WorkerEvents> {
   readonly #resultLimit: ResultLimit;
   readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
   readonly #stopping = new AbortController();
+  /** No more time for handlers to end by themselves. */
+  readonly #hurry = new AbortController();
   #host: HandlerHost | undefined;
   #keeper: LeaseKeeper | undefined;
   #loop: Promise<void> | undefined;
@@ -89,8 +91,10 @@ export class Worker extends EventEmitter<WorkerEvents> {
 
   /** Leases no more, lets handlers end while their leases are kept, and reports. After `graceMs`
    * aborts them; one that then throws is released, one that still returns is completed, and one
-   * that does not end is left alone: its lease runs out. */
+   * that does not end is left alone: its lease runs out. Called again with a `graceMs` of 0, it
+   * aborts them at once. */
   stop(options: StopOptions = {}): Promise<void> {
+    if (options.graceMs === 0) this.#hurry.abort();
     this.#stopped ??= this.#stop(options);
     return this.#stopped;
   }
@@ -99,7 +103,7 @@ export class Worker extends EventEmitter<WorkerEvents> {
     this.#stopping.abort(new LeaseholdError('CLOSED', 'the worker stops'));
     this.#wake?.();
     await this.#loop?.catch(() => {});
-    await this.#allEnded(graceMs);
+    await this.#allEnded(graceMs, this.#hurry);
     for (const { execution } of this.#running.values()) execution.abort('shutdown');
     await this.#allEnded(abortMs);
     for (const { execution } of this.#running.values()) execution.abandon();
@@ -109,9 +113,8 @@ export class Worker extends EventEmitter<WorkerEvents> {
     this.#client.close();
   }
 
-  async #allEnded(withinMs: number): Promise<void> {
+  async #allEnded(withinMs: number, over = new AbortController()): Promise<void> {
     const ended = Promise.all([...this.#running.values()].map((one) => one.ended));
-    const over = new AbortController();
     await Promise.race([ended, pause(withinMs, over.signal)]);
     over.abort();
   }

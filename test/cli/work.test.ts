@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { MAIN, sharedServer } from '../client/real-server.ts';
@@ -122,6 +123,20 @@ describe('leasehold work', () => {
     expect(task).to.include({ state: 'WAITING', lastFailureKind: 'released', failures: 0 });
   });
 
+  it('gives it back at once when it is told twice, and leaves no command behind', async () => {
+    const taskId = await submit('x');
+    const { child, exit } = work('echo $$ >&2; exec sleep 60', '--grace-ms', '60000', '--json');
+    while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    child.kill('SIGTERM');
+    await pause(300);
+    expect(child.exitCode).to.equal(null);
+    child.kill('SIGTERM');
+    const { code, said } = await exit;
+    expect(code, said).to.equal(0);
+    expect(await client.task(taskId)).to.include({ state: 'WAITING', lastFailureKind: 'released' });
+    expect(isAlive(Number(/^\d+$/m.exec(said)?.[0])), said).to.equal(false);
+  });
+
   it('lets a command end that is nearly done', async () => {
     const taskId = await submit('x');
     const { child, exit } = work('sleep 0.6; echo done', '--grace-ms', '8000');
@@ -162,7 +177,7 @@ describe('leasehold work', () => {
   });
 });
 
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+const turn = (): Promise<void> => pause(20);
 
 function isAlive(pid: number): boolean {
   try {
