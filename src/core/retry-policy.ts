@@ -34,7 +34,9 @@ export function retryAt(
   at: number,
 ): number | undefined {
   if (kind === 'permanent') return undefined;
-  if (attempt - after.released > policy.maxRetries) return undefined;
+  // What is given back uncharged leaves the budget as it was, also one that expiries have used up.
+  const isFree = kind === 'released' && after.releasedInRow <= FREE_RELEASES_IN_ROW;
+  if (!isFree && attempt - after.released > policy.maxRetries) return undefined;
   if (kind === 'released') return at + Math.min(policy.backoffMs, RELEASED_WAIT_MAX_MS);
   const grown = Math.floor(policy.backoffMs * policy.backoffFactor ** (after.failures - 1));
   // 0 × ∞ is not a number: a backoff of 0 stays 0 however often the factor was applied.

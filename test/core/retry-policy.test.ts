@@ -61,4 +61,12 @@ describe('retry policy: what follows a failed attempt', () => {
       expect(retryAt(policy, last, kinds.length, counts, AT)).to.equal(wanted);
     });
   }
+
+  it('released is WAITING again, also when expiries have used up the budget', () => {
+    const policy = { maxRetries: 0, backoffMs: 3_000, backoffFactor: 2 };
+    const released = countFailure(NO_COUNTS, 'released');
+    expect(retryAt(policy, 'released', 4, released, AT)).to.equal(AT + 1_000);
+    const failed = countFailure(released, 'error');
+    expect(retryAt(policy, 'error', 5, failed, AT)).to.equal(undefined);
+  });
 });

@@ -141,9 +141,9 @@ export function afterFailure(
   const released = task.released + (isFree ? 1 : 0);
   const counts = { failures, released, releasedInRow };
   const { maxRetries, backoffMs, backoffFactor, backoffMaxMs } = task.policy;
-  if (kind === 'permanent' || task.attempt - released > maxRetries) {
-    return { ...counts, retryAt: undefined };
-  }
+  // R13a: given back unharmed is WAITING, whatever expiries have used of the budget.
+  const isOver = !isFree && task.attempt - released > maxRetries;
+  if (kind === 'permanent' || isOver) return { ...counts, retryAt: undefined };
   if (isReleased) return { ...counts, retryAt: at + Math.min(backoffMs, 1_000) };
   const hundredYears = 3_153_600_000_000;
   let wait = 0;
