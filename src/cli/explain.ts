@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { CliError, EXIT, type Io, say, usage } from './command.ts';
+import { CliError, EXIT, type Io, say } from './command.ts';
 import { type Answer, Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { taskIdOf } from './ids.ts';
 
@@ -36,7 +36,7 @@ async function explain(taskId: string, options: Options, io: Io): Promise<void> 
   try {
     writeFileSync(options.svg, `${answer.text}\n`);
   } catch (error) {
-    throw usage(`--svg: ${(error as Error).message}`);
+    throw new CliError(EXIT.failed, `--svg: ${(error as Error).message}`);
   }
 }
 

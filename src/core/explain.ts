@@ -122,8 +122,8 @@ function originOf(taskId: number, originTaskId: number | undefined): Statement[]
   const text =
     `${formatTaskId(taskId)} is a redrive: it has the content of ` +
     `${formatTaskId(originTaskId)}, which ended as FAILED or DEAD. What was done as ` +
-    `${formatTaskId(originTaskId)} is told by its own explain; a worker that held it when it was ` +
-    'killed may work beside this one.';
+    `${formatTaskId(originTaskId)} is told by its own explain; if it was killed while held, its ` +
+    'worker may work beside this one.';
   return [{ topic: 'origin', text, records: [originTaskId, taskId] }];
 }
 

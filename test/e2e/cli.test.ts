@@ -191,6 +191,7 @@ describe('the command line', () => {
     await run(0, ['explain', id, '--svg', file]);
     expect(readFileSync(file, 'utf8')).to.include('<svg');
     expect((await run(0, ['explain', id, '--svg', '-'])).out).to.include('<svg');
+    expect((await run(1, ['explain', id, '--svg', stage.dir])).err).to.include('--svg: EISDIR');
     expect((await run(1, ['explain', 'T999999'])).err).to.include('unknown_task');
   });
 
