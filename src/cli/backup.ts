@@ -79,7 +79,7 @@ function text(copied: Copied, from: string, to: string): string {
   const gone =
     goneBy === 0
       ? ''
-      : `\nNot in it: the tasks that were forgotten by record ${goneBy}. Their history is ` +
+      : `\nNot in it: the tasks that were forgotten up to record ${goneBy}. Their history is ` +
         'removed, and only an archive has it.';
   return (
     `${to} holds ${records} records, the last is ${last}: ${segmentsCopied} segments were ` +

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { isPortFree, removeAtExit, ServerProcess } from '../demo/processes.ts';
+import { removeAtExit, ServerProcess, tryPort } from '../demo/processes.ts';
 import { CliError, EXIT, type Io, say, wholeNumber } from './command.ts';
 import { recordLine } from './record-line.ts';
 
@@ -42,9 +42,9 @@ export function define(command: Command, io: Io): void {
 
 async function lab(port: number, io: Io): Promise<void> {
   // Or a coordinator that runs there already would pass for this one, which cannot start.
-  if (!(await isPortFree(port))) {
-    throw new CliError(EXIT.failed, `port ${port} is taken; name another with --port`);
-  }
+  await tryPort(port).catch(({ message }: Error) => {
+    throw new CliError(EXIT.failed, `${message}; name another port with --port`);
+  });
   const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-lab-'));
   removeAtExit(dir);
   const args = ['--lease-duration-ms', '5000', '--backoff-ms', '0'];

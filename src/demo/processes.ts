@@ -109,28 +109,17 @@ export class ServerProcess extends Process {
 }
 
 /** @returns a port that was free a moment ago. */
-export async function freePort(): Promise<number> {
+export const freePort = (): Promise<number> => tryPort(0);
+
+/** @returns the port, on which a server could listen; 0: any. @throws Error of the system. */
+export async function tryPort(wanted: number): Promise<number> {
   const server = net.createServer();
-  server.listen(0, '127.0.0.1');
+  server.listen(wanted, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
   server.close();
   await once(server, 'close');
   return port;
-}
-
-/** @returns whether a server could listen there. */
-export async function isPortFree(port: number): Promise<boolean> {
-  const server = net.createServer();
-  server.listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch {
-    return false;
-  }
-  server.close();
-  await once(server, 'close');
-  return true;
 }
 
 /** @returns 0 when nobody answers. */

@@ -30,7 +30,7 @@ export interface Copied {
   readonly last: number;
   /** Numbers of the source after it, where the source's end could be read. */
   readonly leftBehind: number;
-  /** What was forgotten by this record, later than the last one, is not in the copy; 0: nothing. */
+  /** What was forgotten up to this record, after the last one, is not in the copy; 0: nothing. */
   readonly goneBy: number;
   readonly segmentsCopied: number;
   /** They were there already and had not changed. */
@@ -79,6 +79,7 @@ async function copyOnce(
   const newest = source.lastNumber;
   // A copy ends with a record: what starts on it goes on after that one.
   const last = source.dropped.presentBefore(Math.min(until ?? newest, newest));
+  const removedAt = source.removedAt(1, last);
   const copied = earlierCopy(targetDir);
   try {
     if (copied !== undefined) assertContinued(targetDir, copied, source, last);
@@ -101,7 +102,7 @@ async function copyOnce(
       records,
       last,
       leftBehind: newest - last,
-      goneBy: source.removedAt(1, last) > last ? source.removedAt(1, last) : 0,
+      goneBy: removedAt > last ? removedAt : 0,
       segmentsCopied: plan.parts.length,
       segmentsSkipped: plan.segmentsKept,
     };

@@ -177,7 +177,7 @@ describe('the state as of any record', () => {
     const copy = path.join(dir, 'copy');
     const args = [main, 'backup', '--data-dir', dataDir, '--until', String(by - 1), copy];
     const said = execFileSync(process.execPath, args, { encoding: 'utf8' });
-    expect(said).include(`Not in it: the tasks that were forgotten by record ${by}.`);
+    expect(said).include(`Not in it: the tasks that were forgotten up to record ${by}.`);
     const state = spawnSync(process.execPath, [main, 'state', '--data-dir', copy]);
     expect(String(state.stderr)).include('; this log ends with record ');
   }).timeout(60_000);

@@ -2,7 +2,7 @@
 // gives to whoever asks for any: while such a server is down, a client's connection or another
 // test could get its port. Test processes that run at the same time take them from other blocks.
 
-import { isPortFree } from '../../src/demo/processes.ts';
+import { tryPort } from '../../src/demo/processes.ts';
 
 /** Below what systems give out themselves: 32768 and more on Linux. */
 const FIRST = 10_000;
@@ -16,7 +16,7 @@ export async function ownPort(): Promise<number> {
   for (let tries = 0; tries < BLOCK_PORTS; tries += 1) {
     const port = FIRST + (process.pid % BLOCKS) * BLOCK_PORTS + (taken % BLOCK_PORTS);
     taken += 1;
-    if (await isPortFree(port)) return port;
+    if (await tryPort(port).catch(() => undefined)) return port;
   }
   throw new Error('no port is free');
 }
