@@ -11,7 +11,7 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
       .grant(1, 'w1')
       .heartbeat(4)
       .heartbeat(7.5)
-      .skip(5)
+      .others(5)
       .expire()
       .grant(19, 'w2')
       .complete(23)

@@ -34,7 +34,7 @@ export class Story {
   }
 
   /** Other tasks' records between this one's. */
-  skip(count: number): this {
+  others(count: number): this {
     this.seq += count;
     return this;
   }

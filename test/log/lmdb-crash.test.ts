@@ -12,6 +12,7 @@ import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { createSegment } from '../../src/log/lmdb-writer.ts';
 import { encodeMark } from '../../src/log/segment-marks.ts';
 import { Segments } from '../../src/log/segments.ts';
+import { skip } from '../reliability/machine.ts';
 import { OtherProcess } from './processes.ts';
 import { group, started } from './records.ts';
 
@@ -219,7 +220,9 @@ describe('the directory of a log', () => {
     const mounted = asRoot
       ? spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', dataDir])
       : null;
-    if (mounted !== null && mounted.status !== 0) this.skip(); // Root writes everywhere else.
+    if (mounted !== null && mounted.status !== 0) {
+      skip(this, 'root writes everywhere, and may not mount a directory to be read only');
+    }
     try {
       const error = await refusal(dataDir);
       expect(error.code).to.equal('LOG_DIRECTORY');

@@ -10,6 +10,7 @@ import type { LogRecord } from '../../src/core/records.ts';
 import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { LogError } from '../../src/log/log.ts';
+import { skip } from '../reliability/machine.ts';
 import { breakDataFile } from './lmdb-faults.ts';
 import { OtherProcess } from './processes.ts';
 import { created, group, started } from './records.ts';
@@ -101,7 +102,7 @@ describe('a log on a device that fails', () => {
       device = path.join(dataDir, 'device');
       fs.mkdirSync(device);
       const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4M', 'tmpfs', device]);
-      if (status !== 0) this.skip(); // Only root may mount.
+      if (status !== 0) skip(this, 'only root may mount');
       fs.writeFileSync(ballast(), Buffer.alloc(1_000_000));
     });
     afterEach(async () => {

@@ -31,7 +31,8 @@ import {
   type Honesty,
   NOTHING_KEPT,
 } from './crash-disk.ts';
-import { Device, deviceLibrary, missing } from './device.ts';
+import { Device } from './device.ts';
+import { need } from './machine.ts';
 import { roundsOf } from './rounds.ts';
 
 const SHM = fs.existsSync('/dev/shm') ? '/dev/shm' : undefined;
@@ -55,10 +56,7 @@ describe('power cuts at every moment', function () {
   const rounds = roundsOf('crash images', 1, 240_000);
   let directory: string;
   before(function () {
-    if (deviceLibrary() === undefined) {
-      console.log(`      skipped: ${missing()}`);
-      this.skip();
-    }
+    need(this, 'linux', 'cc');
   });
   beforeEach(() => {
     directory = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-images-'));

@@ -1,10 +1,10 @@
 // Owns the device between a test's process and its disk (device/device.c): telling it which call
-// is to fail. Where it cannot be built, tests that need it are skipped and say so.
+// is to fail. A test that uses it needs Linux and a C compiler.
 
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type Built, buildShim } from './shim.ts';
+import { buildShim } from './shim.ts';
 
 export interface Fault {
   /** Of the data, of a flush, or the last write of a commit. */
@@ -21,14 +21,7 @@ export interface Fault {
 const CALLS = { data: 1, flush: 2, meta: 4 } as const;
 const CONTROL_WORDS = 8;
 
-let built: Built | undefined;
-
-/** @returns the library, or undefined where it cannot be: then `missing` says why. */
-export function deviceLibrary(): string | undefined {
-  built ??= buildShim('device');
-  return built.library;
-}
-export const missing = (): string => built?.why ?? '';
+let library: string | undefined;
 
 /** A device for one process and the files below one directory. */
 export class Device {
@@ -38,6 +31,7 @@ export class Device {
 
   /** @param directory where the device keeps what it needs. */
   constructor(root: string, directory: string, traced = false) {
+    library ??= buildShim('device');
     this.root = root;
     this.#control = path.join(directory, 'device-control');
     this.#trace = traced ? path.join(directory, 'device-trace') : undefined;
@@ -46,7 +40,7 @@ export class Device {
 
   get env(): NodeJS.ProcessEnv {
     return {
-      LD_PRELOAD: deviceLibrary(),
+      LD_PRELOAD: library,
       LEASEHOLD_DEVICE_ROOT: this.root,
       LEASEHOLD_DEVICE_CONTROL: this.#control,
       ...(this.#trace !== undefined && { LEASEHOLD_DEVICE_TRACE: this.#trace }),

@@ -5,7 +5,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Device, deviceLibrary, type Fault, missing } from './device.ts';
+import { Device, type Fault } from './device.ts';
 import { HttpLink } from './links.ts';
 import { need } from './machine.ts';
 import { roundsOf } from './rounds.ts';
@@ -129,9 +129,7 @@ describe('a disk on which nothing fits', () => {
   let place: Place;
   let device: Device;
   before(function () {
-    if (deviceLibrary() !== undefined) return;
-    console.log(`      skipped: ${missing()}`);
-    this.skip();
+    need(this, 'linux', 'cc');
   });
   beforeEach(async () => {
     place = await Place.open();

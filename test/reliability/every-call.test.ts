@@ -6,8 +6,9 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Device, deviceLibrary, type Fault, missing } from './device.ts';
+import { Device, type Fault } from './device.ts';
 import { compare } from './history.ts';
+import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { roundsOf } from './rounds.ts';
 import { Place, type Server } from './server.ts';
@@ -48,9 +49,7 @@ describe('a device of which every call fails once', () => {
   let device: Device;
   let traffic: Traffic;
   before(function () {
-    if (deviceLibrary() !== undefined) return;
-    console.log(`      skipped: ${missing()}`);
-    this.skip();
+    need(this, 'linux', 'cc');
   });
   beforeEach(async () => {
     place = await Place.open();

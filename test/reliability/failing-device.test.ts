@@ -6,7 +6,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
-import { Device, deviceLibrary, type Fault, missing } from './device.ts';
+import { Device, type Fault } from './device.ts';
+import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { roundsOf } from './rounds.ts';
 import { Place, type Server } from './server.ts';
@@ -49,9 +50,7 @@ describe('a device that fails under a serving coordinator', () => {
   let server: Server;
   let history: Asked[];
   before(function () {
-    if (deviceLibrary() !== undefined) return;
-    console.log(`      skipped: ${missing()}`);
-    this.skip();
+    need(this, 'linux', 'cc');
   });
   beforeEach(async () => {
     place = await Place.open();

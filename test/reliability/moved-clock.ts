@@ -3,9 +3,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { type Built, buildShim } from './shim.ts';
+import { buildShim } from './shim.ts';
 
-let built: Built | undefined;
+let library: string | undefined;
 
 export class MovedClock {
   /** Ahead of the true time. */
@@ -14,13 +14,13 @@ export class MovedClock {
 
   /** @param directory where the file is kept that the process looks at whenever it asks. */
   constructor(directory: string) {
-    built ??= buildShim('clock');
+    library ??= buildShim('clock');
     this.#file = path.join(directory, 'clock');
     fs.writeFileSync(this.#file, Buffer.alloc(8));
   }
 
   get env(): NodeJS.ProcessEnv {
-    return { LD_PRELOAD: built?.library, LEASEHOLD_CLOCK: this.#file };
+    return { LD_PRELOAD: library, LEASEHOLD_CLOCK: this.#file };
   }
 
   now(): number {

@@ -8,8 +8,9 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Device, deviceLibrary, missing } from './device.ts';
+import { Device } from './device.ts';
 import { SocketLink } from './links.ts';
+import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, Place, type Server } from './server.ts';
@@ -49,9 +50,7 @@ describe('overload', () => {
   let place: Place;
   let device: Device;
   before(function () {
-    if (deviceLibrary() !== undefined) return;
-    console.log(`      skipped: ${missing()}`);
-    this.skip();
+    need(this, 'linux', 'cc');
   });
   beforeEach(async () => {
     place = await Place.open();

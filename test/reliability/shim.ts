@@ -8,22 +8,14 @@ import { fileURLToPath } from 'node:url';
 
 const SOURCES = fileURLToPath(new URL('../../../test/reliability/device/', import.meta.url));
 
-export interface Built {
-  /** For LD_PRELOAD; missing where it cannot be built. */
-  readonly library?: string;
-  readonly why: string;
-}
-
-/** @throws Error when the compiler does not take it. */
-export function buildShim(name: 'device' | 'clock'): Built {
-  if (process.platform !== 'linux') return { why: `the ${name} between is for Linux` };
+/** @returns the library, for LD_PRELOAD. @throws Error when the compiler does not take it. */
+export function buildShim(name: 'device' | 'clock'): string {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), `leasehold-${name}-`));
   process.once('exit', () => fs.rmSync(directory, { recursive: true, force: true }));
   const library = path.join(directory, `${name}.so`);
   const source = path.join(SOURCES, `${name}.c`);
   const args = ['-O1', '-Wall', '-Werror', '-shared', '-fPIC', '-o', library, source, '-ldl'];
   const { status, error, stderr } = spawnSync('cc', args, { encoding: 'utf8' });
-  if (error !== undefined) return { why: 'a C compiler (cc) is needed' };
-  if (status !== 0) throw new Error(stderr);
-  return { library, why: '' };
+  if (status !== 0) throw error ?? new Error(stderr);
+  return library;
 }
