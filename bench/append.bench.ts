@@ -6,9 +6,9 @@ import { closeSync, fdatasync, mkdirSync, openSync, rmSync, write } from 'node:f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { open } from 'lmdb';
-import type { LogRecord, TaskCreated } from '../src/core/records.ts';
 import { encodeRecord } from '../src/log/codec.ts';
 import { type LmdbLog, openLmdbLog } from '../src/log/lmdb-log.ts';
+import type { LogRecord, TaskCreated } from '../src/model/records.ts';
 import { type Bench, interleaved, type Row, ratios, rowOf } from './harness.ts';
 import { scratch } from './machine.ts';
 import { KNOBS, PAYLOAD_BYTES } from './records.ts';

@@ -4,11 +4,11 @@
 // the table: looking takes longer than what is looked at.
 
 import { execFileSync } from 'node:child_process';
-import type { Coordinator } from '../src/coordinator.ts';
 import { stateDigest } from '../src/core/digest.ts';
 import { brokenInvariants } from '../src/core/invariants.ts';
 import type { Log } from '../src/log/log.ts';
-import { type ReplayOptions, replay } from '../src/replay.ts';
+import type { Coordinator } from '../src/loop/coordinator.ts';
+import { type ReplayOptions, replay } from '../src/loop/replay.ts';
 
 export const checking = { on: false };
 

@@ -2,9 +2,9 @@
 // how many numbers of the state are read and written for one lifecycle beside 1 k to 1 M waiting,
 // delayed, leased and finished tasks, many queues and parked requests, and what an idle tick reads.
 
-import type { Coordinator } from '../src/coordinator.ts';
 import { Column, WideColumn } from '../src/core/columns.ts';
 import { Heap, type Placed } from '../src/core/heap.ts';
+import type { Coordinator } from '../src/loop/coordinator.ts';
 import { type Bench, type Row, rowOf } from './harness.ts';
 import { KeptLog } from './kept-log.ts';
 import { complete, lease, settle, startCoordinator, submit } from './records.ts';

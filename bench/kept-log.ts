@@ -1,8 +1,8 @@
 // Owns a log without a device, for measuring what stands before it: it keeps the records themselves
 // and has every group durable at once.
 
-import type { LogRecord } from '../src/core/records.ts';
 import type { AppendResult, Log } from '../src/log/log.ts';
+import type { LogRecord } from '../src/model/records.ts';
 
 const NOTHING_DROPPED = { has: () => false, endOfRange: () => 0, ranges: [] };
 

@@ -1,8 +1,8 @@
 // The coordinator's loop without a device: what one request costs in processor time, for each verb,
 // in groups of 256; and the same with the bytes of the mailbox decoded and the answers' texts made.
 
+import type { Request } from '../src/model/request.ts';
 import { encodeAnswer } from '../src/protocol/answer-frame.ts';
-import type { Request } from '../src/protocol/request.ts';
 import { decodeRequest, encodeRequest } from '../src/protocol/request-codec.ts';
 import { type Bench, interleaved, type Row, rowOf } from './harness.ts';
 import { KeptLog } from './kept-log.ts';

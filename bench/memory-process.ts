@@ -2,7 +2,7 @@
 // and tells what it has left. Run with --expose-gc.
 
 import { openLmdbLog } from '../src/log/lmdb-log.ts';
-import { replay } from '../src/replay.ts';
+import { replay } from '../src/loop/replay.ts';
 import { digestText } from './records.ts';
 import { memoryOf } from './server.ts';
 

@@ -2,12 +2,12 @@
 // coordinator, on whatever log it is given, and the knobs of a server with default settings.
 
 import { createHash } from 'node:crypto';
-import { Coordinator } from '../src/coordinator.ts';
-import type { CoordinatorOptions } from '../src/coordinator-options.ts';
 import { digestOf } from '../src/core/digest-index.ts';
-import type { CoreKnobs } from '../src/core/knobs.ts';
 import type { Log } from '../src/log/log.ts';
-import type { Response } from '../src/protocol/response.ts';
+import { Coordinator } from '../src/loop/coordinator.ts';
+import type { CoordinatorOptions } from '../src/loop/loop-options.ts';
+import type { CoreKnobs } from '../src/model/knobs.ts';
+import type { Response } from '../src/model/response.ts';
 import { Watch } from './checked.ts';
 
 export const PAYLOAD = 'x'.repeat(100);

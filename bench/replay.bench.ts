@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import { openLmdbLog } from '../src/log/lmdb-log.ts';
-import { replay } from '../src/replay.ts';
+import { replay } from '../src/loop/replay.ts';
 import { atLeast, atMost, type Bench, interleaved, rowOf } from './harness.ts';
 import { scratch } from './machine.ts';
 import { digestText, writeTasks } from './records.ts';

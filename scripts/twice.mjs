@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 
 const { recordLine } = await import('../dist/src/cli/record-line.js');
-const { STORIES } = await import('../dist/src/learn/stories.js');
-const { transcribe, twicePage } = await import('../dist/src/learn/twice-page.js');
+const { STORIES } = await import('../dist/src/play/stories.js');
+const { transcribe, twicePage } = await import('../dist/src/play/twice-page.js');
 
 const transcripts = [];
 for (const story of STORIES) {

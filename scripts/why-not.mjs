@@ -3,9 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const { recordLine } = await import('../dist/src/cli/record-line.js');
-const { EXPERIMENTS } = await import('../dist/src/learn/experiments.js');
-const { transcribe } = await import('../dist/src/learn/twice-page.js');
-const { fillBlock } = await import('../dist/src/learn/why-not-page.js');
+const { EXPERIMENTS } = await import('../dist/src/play/experiments.js');
+const { transcribe } = await import('../dist/src/play/twice-page.js');
+const { fillBlock } = await import('../dist/src/play/why-not-page.js');
 
 const file = new URL('../docs/WHY-NOT-KAFKA.md', import.meta.url);
 let page = readFileSync(file, 'utf8');

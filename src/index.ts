@@ -4,7 +4,6 @@ export type { Leased, TaskFilter, TaskPage } from './client/answers.ts';
 export type { BatchRequest, FailKind } from './client/calls.ts';
 export type { BatchOutcome } from './client/client.ts';
 export { Client } from './client/client.ts';
-export { monotonicMs } from './client/clock.ts';
 export {
   type AbortCode,
   type ClientErrorCode,
@@ -16,6 +15,7 @@ export {
 export type { ClientOptions } from './client/exchanger.ts';
 export type { Handler, HandlerContext } from './client/handler.ts';
 export type { Lease, LeaseData } from './client/lease.ts';
+export { monotonicMs } from './client/local-clock.ts';
 export type * from './client/types.ts';
 export { Worker } from './client/worker.ts';
 export type { FailureReport, WorkerEvents } from './client/worker-events.ts';

@@ -2,7 +2,7 @@
 // writes what came of it into docs/WHY-NOT-KAFKA.md. It is no part of the suite.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fillBlock } from '../../dist/src/learn/why-not-page.js';
+import { fillBlock } from '../../dist/src/play/why-not-page.js';
 import { installMissing } from './packages.mjs';
 import { kafkaExperiments } from './why-kafka.mjs';
 import { redisExperiments } from './why-redis.mjs';

@@ -4,7 +4,7 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { noteRestored, skipOf } from '../../actors/restored.ts';
+import { noteRestored, skipOf } from '../../actors/supervisor/restored.ts';
 import { type Copied, copyLog } from '../log/copy-log.ts';
 import { LogError } from '../log/log.ts';
 import { type Io, say, wholeNumber } from './command.ts';

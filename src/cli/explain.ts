@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CliError, EXIT, type Io, say } from './command.ts';
 import { type Answer, Server, type ServerOptions, successOf, withServer } from './http.ts';
-import { taskIdOf } from './ids.ts';
+import { taskIdOf } from './id-arguments.ts';
 
 interface Options extends ServerOptions {
   readonly svg?: string;

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { removeAtExit, ServerProcess, tryPort } from '../demo/processes.ts';
+import { removeAtExit, ServerProcess, tryPort } from '../play/demo/processes.ts';
 import { CliError, EXIT, type Io, say, wholeNumber } from './command.ts';
 import { recordLine } from './record-line.ts';
 

@@ -1,7 +1,7 @@
 // Owns `lease`: asks for tasks in a worker's name and prints what was granted.
 
 import type { Command } from 'commander';
-import { LEASES_MAX, WAIT_MAX_MS } from '../protocol/limits.ts';
+import { LEASES_MAX, WAIT_MAX_MS } from '../model/limits.ts';
 import { CliError, collect, EXIT, type Io, say, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { clockText, leaseText } from './words.ts';

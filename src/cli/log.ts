@@ -2,12 +2,12 @@
 
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
-import { RECORD_TYPES } from '../core/records.ts';
-import { PAGE_MAX } from '../protocol/limits.ts';
+import { PAGE_MAX } from '../model/limits.ts';
+import { RECORD_TYPES } from '../model/records.ts';
 import { painter } from './colors.ts';
 import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, successOf, withServer } from './http.ts';
-import { taskIdOf } from './ids.ts';
+import { taskIdOf } from './id-arguments.ts';
 import { recordLine } from './record-line.ts';
 
 interface Options extends ServerOptions {

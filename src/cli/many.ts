@@ -2,11 +2,11 @@
 // when asked for, and then treated in batches, each by itself.
 
 import { type Command, Option } from 'commander';
-import { PAGE_MAX } from '../protocol/limits.ts';
-import type { TaskStateName } from '../protocol/request.ts';
+import { PAGE_MAX } from '../model/limits.ts';
+import type { TaskStateName } from '../model/request.ts';
 import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
 import { refusalText, Server, type ServerOptions, successOf, withServer } from './http.ts';
-import { taskIdOf } from './ids.ts';
+import { taskIdOf } from './id-arguments.ts';
 import { pagesOf } from './task-pages.ts';
 import { safeText } from './words.ts';
 

@@ -2,18 +2,18 @@
 // of any earlier one.
 
 import { writeFileSync } from 'node:fs';
-import { explain } from '../core/explain.ts';
-import type { LogRecord } from '../core/records.ts';
 import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';
 import { standing } from '../core/views.ts';
+import { explain } from '../explain/explain-task.ts';
+import { explanationJson } from '../explain/page-json.ts';
+import { explanationSvg } from '../explain/page-svg.ts';
+import { explanationText } from '../explain/page-text.ts';
 import type { LogReader } from '../log/log.ts';
-import { explanationJson } from '../protocol/explanation-json.ts';
-import { explanationSvg } from '../protocol/explanation-svg.ts';
-import { explanationText } from '../protocol/explanation-text.ts';
-import { formatTaskId } from '../protocol/ids.ts';
+import { replay } from '../loop/replay.ts';
+import { formatTaskId } from '../model/ids.ts';
+import type { LogRecord } from '../model/records.ts';
 import { readStory } from '../reader/task-story.ts';
-import { replay } from '../replay.ts';
 import { CliError, EXIT, type Io, say, usage } from './command.ts';
 import {
   dataDirOf,

@@ -1,8 +1,8 @@
 // Owns `log --data-dir`: records read from a data directory, without a server or beside one.
 
-import type { RecordType } from '../core/records.ts';
 import type { LogReader } from '../log/log.ts';
-import { PAGE_DEFAULT } from '../protocol/limits.ts';
+import { PAGE_DEFAULT } from '../model/limits.ts';
+import type { RecordType } from '../model/records.ts';
 import { readPage } from '../reader/log-pages.ts';
 import { goOn, type LogQuery } from '../reader/log-query.ts';
 import { queueNames } from '../reader/queue-names.ts';

@@ -2,12 +2,12 @@
 // them: opening the log, replaying it, and saying what is wrong with it. They change no file.
 
 import type { Command } from 'commander';
-import { type CoreKnobs, DURATION_MAX_MS } from '../core/knobs.ts';
 import type { State } from '../core/state.ts';
-import { KNOBS } from '../knobs.ts';
 import { type DirectoryReader, openLmdbReader } from '../log/lmdb-reader.ts';
 import { LogCorrupt, type LogReader, wayOut } from '../log/log.ts';
-import { replay } from '../replay.ts';
+import { replay } from '../loop/replay.ts';
+import { type CoreKnobs, DURATION_MAX_MS } from '../model/knobs.ts';
+import { KNOBS } from '../settings/knob-table.ts';
 import { CliError, EXIT, type Io, wholeNumber } from './command.ts';
 import { digestText } from './offline-digest.ts';
 import { openBar } from './record-bar.ts';

@@ -3,7 +3,7 @@
 
 import { CliError, EXIT, type Io, say } from './command.ts';
 import { type Answer, Server, type ServerOptions, successOf } from './http.ts';
-import { leaseIdOf } from './ids.ts';
+import { leaseIdOf } from './id-arguments.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 export type Verb = 'heartbeat' | 'complete' | 'fail';

@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { logSettings } from '../../actors/logger.ts';
-import { startSystem } from '../../actors/system.ts';
-import { flagOf, KNOB_NAMES, KNOBS, type KnobName, rangeOf } from '../knobs.ts';
-import { KnobError, readSettings, type Settings } from '../settings.ts';
+import { logSettings } from '../../actors/supervisor/logger.ts';
+import { startSystem } from '../../actors/supervisor/system.ts';
+import { flagOf, KNOB_NAMES, KNOBS, type KnobName, rangeOf } from '../settings/knob-table.ts';
+import { KnobError, readSettings, type Settings } from '../settings/settings.ts';
 import { type Io, say, usage } from './command.ts';
 import { packageVersion } from './version.ts';
 

@@ -6,7 +6,7 @@ import { stateDigest } from '../core/digest.ts';
 import { queuesBody, statsBody } from '../core/overview.ts';
 import type { State } from '../core/state.ts';
 import { WorkerRegistry } from '../core/worker-registry.ts';
-import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';
+import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { type Io, say } from './command.ts';
 import {
   assertTold,

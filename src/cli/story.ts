@@ -3,10 +3,10 @@
 
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { EXPERIMENTS } from '../learn/experiments.ts';
-import type { Teller } from '../learn/play.ts';
-import { runStory } from '../learn/run-story.ts';
-import { STORIES, type Story } from '../learn/stories.ts';
+import { EXPERIMENTS } from '../play/experiments.ts';
+import type { Teller } from '../play/play.ts';
+import { runStory } from '../play/run-story.ts';
+import { STORIES, type Story } from '../play/stories.ts';
 import { type Io, say, usage } from './command.ts';
 import { recordLine } from './record-line.ts';
 

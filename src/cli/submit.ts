@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { DURATION_MAX } from '../protocol/limits.ts';
+import { DURATION_MAX } from '../model/limits.ts';
 import { CliError, collect, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { bytesField, readInput } from './input.ts';

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { type Io, say } from './command.ts';
 import { Server, type ServerOptions, successOf, withServer } from './http.ts';
-import { taskIdOf } from './ids.ts';
+import { taskIdOf } from './id-arguments.ts';
 import { taskText } from './task-text.ts';
 
 export function define(command: Command, io: Io): void {

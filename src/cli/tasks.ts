@@ -1,11 +1,11 @@
 // Owns `tasks`: lists tasks by state, queue or request id.
 
 import { type Command, Option } from 'commander';
-import { PAGE_MAX } from '../protocol/limits.ts';
-import { TASK_STATES } from '../protocol/request.ts';
+import { PAGE_MAX } from '../model/limits.ts';
+import { TASK_STATES } from '../model/request.ts';
 import { type Io, say, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, withServer } from './http.ts';
-import { taskIdOf } from './ids.ts';
+import { taskIdOf } from './id-arguments.ts';
 import { type Filter, pagesOf } from './task-pages.ts';
 import { dateText, lineText, shortText } from './words.ts';
 

@@ -1,8 +1,8 @@
 // Owns `transitions`: prints the table from which the core decides. It asks no server.
 
 import type { Command } from 'commander';
-import { TRANSITIONS } from '../core/transitions.ts';
-import { mermaid, statesPage, transitionsText } from '../learn/transitions-text.ts';
+import { TRANSITIONS } from '../model/transitions.ts';
+import { mermaid, statesPage, transitionsText } from '../play/transitions-text.ts';
 import { type Io, say } from './command.ts';
 
 interface Options {

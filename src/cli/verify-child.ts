@@ -5,7 +5,7 @@ import { stateDigest } from '../core/digest.ts';
 import { brokenInvariants } from '../core/invariants.ts';
 import { openLmdbReader } from '../log/lmdb-reader.ts';
 import { LogCorrupt } from '../log/log.ts';
-import { replay } from '../replay.ts';
+import { replay } from '../loop/replay.ts';
 import { digestText } from './offline-digest.ts';
 
 export type FromVerify =

@@ -1,11 +1,7 @@
 // Owns how answers and records read on a terminal. Times are UTC, as everywhere in leasehold's
 // texts: a log is compared across machines.
 
-import {
-  dayText,
-  durationText as lengthText,
-  clockText as timeOfDay,
-} from '../protocol/time-text.ts';
+import { dayText, durationText as lengthText, clockText as timeOfDay } from '../model/time-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 // Owns the sending of a request until it has an answer or its retries are used up, over whichever
 // transport the URL names. It reads of an answer only whether it is UNAVAILABLE.
 
-import { monotonicMs, pause } from './clock.ts';
 import { LeaseholdError } from './errors.ts';
 import { HttpTransport } from './http-transport.ts';
+import { monotonicMs, pause } from './local-clock.ts';
 import { isRepeatable, mayHaveHappened, nextRetryMs, type Trouble } from './retry.ts';
 import { SocketTransport } from './socket-transport.ts';
 import {

@@ -2,13 +2,13 @@
 // none. Exactly one party reports: whoever moves the lease cell out of `held` first.
 
 import type { Client } from './client.ts';
-import { monotonicMs } from './clock.ts';
 import { type AbortCode, LeaseholdError, TaskAborted } from './errors.ts';
 import type { HandlerContext, HandlerHost } from './handler.ts';
 import { LEASE_TIME_OVER } from './heartbeat.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseCell } from './lease-cell.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
+import { monotonicMs } from './local-clock.ts';
 import type { ResultLimit } from './result-limit.ts';
 import type { ReportOutcome } from './types.ts';
 import type { FailureReport, WorkerEvents } from './worker-events.ts';

@@ -4,7 +4,6 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Client } from './client.ts';
-import { monotonicMs } from './clock.ts';
 import {
   type HeartbeatInput,
   type HeldLease,
@@ -19,6 +18,7 @@ import type {
   ToHeartbeatThread,
 } from './heartbeat-messages.ts';
 import { LeaseCell } from './lease-cell.ts';
+import { monotonicMs } from './local-clock.ts';
 import type { HeartbeatOutcome, LeaseRef, ReportOutcome } from './types.ts';
 
 interface Held {

@@ -3,8 +3,8 @@
 
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
-import { monotonicMs } from './clock.ts';
 import { LeaseholdError } from './errors.ts';
+import { monotonicMs } from './local-clock.ts';
 import {
   type Answer,
   abortReason,

@@ -3,8 +3,8 @@
 
 import { connect, type Socket } from 'node:net';
 import { LineReader } from '../protocol/framing.ts';
-import { monotonicMs } from './clock.ts';
 import { LeaseholdError } from './errors.ts';
+import { monotonicMs } from './local-clock.ts';
 import { type Answer, type Call, type Target, TransportFailure, type Wire } from './transport.ts';
 
 /** V8 cannot hold a longer string; a coordinator's answers stay far below. */

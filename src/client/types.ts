@@ -1,8 +1,8 @@
 // Owns the shapes that users of the library see. They are the interface's shapes in camelCase;
 // what a field means is said in docs/PROTOCOL.md, what is special to the client is said here.
 
-import type { CancelledReason, RejectedReason, UnavailableReason } from '../protocol/refusal.ts';
-import type { TaskStateName } from '../protocol/request.ts';
+import type { CancelledReason, RejectedReason, UnavailableReason } from '../model/refusal.ts';
+import type { TaskStateName } from '../model/request.ts';
 
 /** A string or bytes travel as they are; anything else as its JSON text. */
 export type Content = unknown;

@@ -2,7 +2,18 @@
 // and a record's meaning depends on the records before it alone. Callers check() first. What replay
 // does instead of applying, where records are gone, is in pass-over.ts.
 
-import { assertNever, invariant } from './assert.ts';
+import { assertNever, invariant } from '../model/assert.ts';
+import type {
+  LeaseExpired,
+  LeaseExtended,
+  LeaseGranted,
+  LogRecord,
+  TaskCancelled,
+  TaskCompleted,
+  TaskCreated,
+  TaskDead,
+  TaskFailed,
+} from '../model/records.ts';
 import { check } from './check.ts';
 import { digestOf } from './digest-index.ts';
 import { forgetTasks } from './forgetting.ts';
@@ -15,17 +26,6 @@ import {
   type TaskHistory,
 } from './history.ts';
 import type { ActiveLease } from './leases.ts';
-import type {
-  LeaseExpired,
-  LeaseExtended,
-  LeaseGranted,
-  LogRecord,
-  TaskCancelled,
-  TaskCompleted,
-  TaskCreated,
-  TaskDead,
-  TaskFailed,
-} from './records.ts';
 import { countFailure } from './retry-policy.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';

@@ -1,16 +1,16 @@
 // Owns the question whether a record may happen now. The same function stands before append and in
 // replay: a record that replay would refuse is never written. It changes nothing.
 
-import type { TaskStateName } from '../protocol/request.ts';
-import { assertNever } from './assert.ts';
+import { assertNever } from '../model/assert.ts';
+import type { LogRecord, TaskFailed } from '../model/records.ts';
+import { FORMAT_VERSION } from '../model/records.ts';
+import type { TaskStateName } from '../model/request.ts';
+import { type From, transitionsFrom } from '../model/transitions.ts';
 import { newHistory } from './history.ts';
 import type { ActiveLease } from './leases.ts';
-import type { LogRecord, TaskFailed } from './records.ts';
-import { FORMAT_VERSION } from './records.ts';
 import { countFailure, retryAt } from './retry-policy.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
-import { type From, transitionsFrom } from './transitions.ts';
 
 /**
  * @returns why the record cannot be the next one, or undefined: it can. `record.seq` must be set.

@@ -1,12 +1,12 @@
 // Owns the choice of the record: one for each request that changes something, or the answer of one
 // that changes nothing. It only reads; what it returns has not happened yet.
 
-import type { HeartbeatRequest, ReportRequest, Request } from '../protocol/request.ts';
-import type { Response } from '../protocol/response.ts';
-import { invariant } from './assert.ts';
+import { invariant } from '../model/assert.ts';
+import type { LogRecord } from '../model/records.ts';
+import type { HeartbeatRequest, ReportRequest, Request } from '../model/request.ts';
+import type { Response } from '../model/response.ts';
 import type { Context } from './context.ts';
 import { extended } from './lease-manager.ts';
-import type { LogRecord } from './records.ts';
 import { heartbeatUnchanged, redrivenBefore, submittedBefore } from './respond.ts';
 import { cancelled, created, dead, redriven, reported } from './task-manager.ts';
 import { NONE } from './task-table.ts';

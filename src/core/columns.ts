@@ -1,7 +1,7 @@
 // Owns one number per row, kept in fixed chunks of typed arrays: ten million tasks cost what their
 // numbers cost, no object each, and growing never copies what is there.
 
-import { invariant } from './assert.ts';
+import { invariant } from '../model/assert.ts';
 
 const CHUNK_BITS = 14;
 const CHUNK_ROWS = 1 << CHUNK_BITS;

@@ -1,9 +1,9 @@
 // Owns what a decision may look at besides the request and the time: nothing of it can be changed
 // by deciding.
 
-import { invariant } from './assert.ts';
-import type { CoreKnobs } from './knobs.ts';
-import type { LogRecord, RecordType } from './records.ts';
+import { invariant } from '../model/assert.ts';
+import type { CoreKnobs } from '../model/knobs.ts';
+import type { LogRecord, RecordType } from '../model/records.ts';
 import type { State } from './state.ts';
 
 export interface Context {

@@ -2,9 +2,9 @@
 // state (ruling on retention), and how far the next one may reach. It forgets only
 // tasks that are over; work that was not run is never dropped.
 
+import type { CoreKnobs } from '../model/knobs.ts';
+import type { HistoryForgotten } from '../model/records.ts';
 import type { EndedLine } from './ended-tasks.ts';
-import type { CoreKnobs } from './knobs.ts';
-import type { HistoryForgotten } from './records.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
 import { forgetWeight } from './weights.ts';

@@ -2,7 +2,7 @@
 // with their outcomes, and its counts. A task that was leased once and completed has no history
 // here; everything about it stands in its row.
 
-import type { ReportVerb } from './records.ts';
+import type { ReportVerb } from '../model/records.ts';
 
 export type LeaseEnd = 'completed' | 'failed' | 'released' | 'expired' | 'killed';
 

@@ -1,7 +1,7 @@
 // Owns what must always hold of a state, as one function that tests and `verify` run. It looks at
 // everything, so its cost is that of the whole state; the loop relies on check() instead.
 
-import { TASK_STATES } from '../protocol/request.ts';
+import { TASK_STATES } from '../model/request.ts';
 import type { ActiveLease } from './leases.ts';
 import { before } from './queue.ts';
 import type { State } from './state.ts';

@@ -1,12 +1,12 @@
 // Owns the making of the records about leases: which task is granted next, how long a lease lasts,
 // LeaseGranted, LeaseExtended and LeaseExpired. Pure decision logic, not an authority (S2 2.2).
 
-import type { LeaseRequest } from '../protocol/request.ts';
-import type { EmptyReason } from '../protocol/response.ts';
+import type { LeaseExpired, LeaseExtended, LeaseGranted, TaskDead } from '../model/records.ts';
+import type { LeaseRequest } from '../model/request.ts';
+import type { EmptyReason } from '../model/response.ts';
 import type { Context } from './context.ts';
 import type { ActiveLease } from './leases.ts';
 import { before } from './queue.ts';
-import type { LeaseExpired, LeaseExtended, LeaseGranted, TaskDead } from './records.ts';
 import { dead } from './task-manager.ts';
 import { NONE } from './task-table.ts';
 

@@ -1,8 +1,8 @@
 // Owns the counts that stats, queues, workers and metrics show. Everything is read off the state
 // and the soft registry at one moment; nothing is counted here.
 
-import { formatLeaseId } from '../protocol/ids.ts';
-import { TASK_STATES } from '../protocol/request.ts';
+import { formatLeaseId } from '../model/ids.ts';
+import { TASK_STATES } from '../model/request.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
 import type { WorkerRegistry } from './worker-registry.ts';

@@ -1,7 +1,7 @@
 // Owns what becomes of the state where a replayed log says nothing: a record whose task is
 // forgotten and partly removed already, and numbers without a record. It changes no task.
 
-import type { LogRecord } from './records.ts';
+import type { LogRecord } from '../model/records.ts';
 import type { State } from './state.ts';
 import { weightOf } from './weights.ts';
 

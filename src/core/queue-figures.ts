@@ -1,7 +1,7 @@
 // Owns the figures of the queues that metrics show: the fullest by name, the rest as one row. It
 // makes no object for a queue that is not shown, because the coordinator decides nothing meanwhile.
 
-import type { QueueFigures } from '../protocol/response.ts';
+import type { QueueFigures } from '../model/response.ts';
 import type { Queue } from './queue.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';

@@ -3,7 +3,7 @@
 // from their record on arrive in this order already and form a list; those with a later time form a
 // heap. Links and heap places live in the task's row, so that any task can leave at once.
 
-import { TASK_STATES } from '../protocol/request.ts';
+import { TASK_STATES } from '../model/request.ts';
 import { NONE, type TaskTable } from './task-table.ts';
 
 export class Queue {

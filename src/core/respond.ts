@@ -1,7 +1,9 @@
 // Owns the answers to requests that change something: read off the record that was just applied and
 // the state after it. Reads are answered by views.ts.
 
-import { formatLeaseId } from '../protocol/ids.ts';
+import { invariant } from '../model/assert.ts';
+import { formatLeaseId } from '../model/ids.ts';
+import type { LeaseGranted, LogRecord, TaskCreated } from '../model/records.ts';
 import type {
   HeartbeatOk,
   Lease,
@@ -9,11 +11,9 @@ import type {
   Redriven,
   Response,
   Submitted,
-} from '../protocol/response.ts';
-import { invariant } from './assert.ts';
+} from '../model/response.ts';
 import { type Context, recordAt } from './context.ts';
 import type { ActiveLease } from './leases.ts';
-import type { LeaseGranted, LogRecord, TaskCreated } from './records.ts';
 import type { State } from './state.ts';
 import { lostBecause, lostSentence } from './validate.ts';
 

@@ -1,9 +1,9 @@
 // Owns what follows a failed attempt: another one at a certain time, or FAILED. The same function
 // chooses when the record is written and is believed when it is replayed.
 
+import { DURATION_MAX_MS } from '../model/knobs.ts';
+import type { FailureKind, RetryPolicy } from '../model/records.ts';
 import type { TaskHistory } from './history.ts';
-import { DURATION_MAX_MS } from './knobs.ts';
-import type { FailureKind, RetryPolicy } from './records.ts';
 
 /** Released attempts in a row beyond this are charged like failures. */
 export const FREE_RELEASES_IN_ROW = 100;

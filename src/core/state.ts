@@ -1,6 +1,7 @@
 // Owns what the log says, folded: tasks, leases, orders, counters. It decides nothing; apply.ts is
 // its only writer, and dropping it loses nothing that replay does not bring back.
 
+import type { Totals } from '../model/records.ts';
 import { Contracts } from './contracts.ts';
 import { type Digest, DigestIndex } from './digest-index.ts';
 import { EndedTasks } from './ended-tasks.ts';
@@ -8,7 +9,6 @@ import type { EndedLease, TaskHistory } from './history.ts';
 import { endedByReport, placeOf } from './history.ts';
 import { Leases } from './leases.ts';
 import type { Queue } from './queue.ts';
-import type { Totals } from './records.ts';
 import { NONE, TaskTable } from './task-table.ts';
 
 /** Turns a request id into 128 bits; handed in, because the core computes no hashes. */

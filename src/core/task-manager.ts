@@ -1,16 +1,16 @@
 // Owns the making of the records about tasks: TaskCreated, TaskCompleted, TaskFailed, TaskCancelled
 // and TaskDead. It proposes; it never writes the state (S2 2.1).
 
+import type { LogRecord, TaskCancelled, TaskCreated, TaskDead } from '../model/records.ts';
 import type {
   CompleteRequest,
   FailRequest,
   ReportRequest,
   SubmitRequest,
-} from '../protocol/request.ts';
+} from '../model/request.ts';
 import { type Context, recordAt } from './context.ts';
 import { newHistory } from './history.ts';
 import type { ActiveLease } from './leases.ts';
-import type { LogRecord, TaskCancelled, TaskCreated, TaskDead } from './records.ts';
 import { countFailure, retryAt } from './retry-policy.ts';
 
 /** A new task; what the request does not name comes from the knobs, and is written (S4 1). */

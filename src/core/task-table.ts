@@ -2,7 +2,7 @@
 // their meaning with the task's state, because a waiting task has a place and no lease, and any
 // other the reverse; only the accessors below know that. Rows are written by apply.ts alone.
 
-import { TASK_STATES, type TaskStateName } from '../protocol/request.ts';
+import { TASK_STATES, type TaskStateName } from '../model/request.ts';
 import { u8Column, u16Column, u32Column, WideColumn } from './columns.ts';
 import { IdDirectory } from './id-directory.ts';
 

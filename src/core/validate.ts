@@ -1,9 +1,9 @@
 // Owns the refusals that need no record: unknown ids, repeated reports, tasks that are over. The
 // order of the checks is a ruling (R12), and each answer is decided from the state alone.
 
-import { formatLeaseId, formatTaskId } from '../protocol/ids.ts';
-import { type CancelledReason, type Rejected, rejected } from '../protocol/refusal.ts';
-import type { HeartbeatRequest, ReportRequest, Request } from '../protocol/request.ts';
+import { formatLeaseId, formatTaskId } from '../model/ids.ts';
+import { type CancelledReason, type Rejected, rejected } from '../model/refusal.ts';
+import type { HeartbeatRequest, ReportRequest, Request } from '../model/request.ts';
 import { digestOf } from './digest-index.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';

@@ -1,11 +1,11 @@
 // Owns the answers to reads: one task, lists of tasks, and where a task stands now. What the state
 // does not hold is read from the task's own records.
 
-import type { StandingRequest, TaskRequest, TasksRequest } from '../protocol/request.ts';
-import type { Standing, TaskList, TaskShown, TaskSummary } from '../protocol/response.ts';
+import type { TaskCompleted } from '../model/records.ts';
+import type { StandingRequest, TaskRequest, TasksRequest } from '../model/request.ts';
+import type { Standing, TaskList, TaskShown, TaskSummary } from '../model/response.ts';
 import { type Context, recordAt } from './context.ts';
 import { isPoisoned } from './lease-manager.ts';
-import type { TaskCompleted } from './records.ts';
 import { NONE } from './task-table.ts';
 
 /** A list looks at so many tasks at most: a page may be short and still say where to go on. */

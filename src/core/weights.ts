@@ -2,7 +2,7 @@
 // share of forgotten history is known at any moment and right after a restart. It is a measure for
 // operators: nothing is decided by it, and it is no part of the state's digest.
 
-import { type LogRecord, taskOf } from './records.ts';
+import { type LogRecord, taskOf } from '../model/records.ts';
 import type { State } from './state.ts';
 
 /** About what a record takes besides its texts and bytes: its key, its checksum, its numbers. */

@@ -1,8 +1,8 @@
 // Owns the order and the ends of a writer, the same for every store: one commit at a time, none
 // after a failure until the log was opened again, none at all after a refusal. It writes nothing.
 
-import { invariant } from '../core/assert.ts';
-import type { LogRecord } from '../core/records.ts';
+import { invariant } from '../model/assert.ts';
+import type { LogRecord } from '../model/records.ts';
 import type { AppendResult } from './log.ts';
 
 type Commit = () => Promise<AppendResult>;

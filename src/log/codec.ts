@@ -7,8 +7,8 @@
 // Numbers of earlier records are written as the distance back, times as the signed distance from
 // `at`. A record's own number, which is a task's or a lease's id, is its key and not stored again.
 
-import { type LogRecord, RECORD_TYPES, type RecordType } from '../core/records.ts';
-import { ByteReader, ByteWriter } from '../protocol/bytes.ts';
+import { ByteReader, ByteWriter } from '../model/bytes.ts';
+import { type LogRecord, RECORD_TYPES, type RecordType } from '../model/records.ts';
 import { checksum } from './checksum.ts';
 import { LogCorrupt } from './log.ts';
 import { readRecord } from './read-record.ts';

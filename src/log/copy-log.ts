@@ -5,12 +5,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { copyPlan, type Part } from './copy-plan.ts';
-import { clipped } from './dropped-ranges.ts';
-import { Environment } from './lmdb-env.ts';
+import type { Entry } from './lmdb/env.ts';
+import { Environment } from './lmdb/env.ts';
 import { logDirOf, openSegments } from './lmdb-reader.ts';
 import { createSegment } from './lmdb-writer.ts';
 import { LogCorrupt, LogError } from './log.ts';
 import { isContinued } from './same-log.ts';
+import { clipped } from './segments/dropped-ranges.ts';
+import { encodeMark, HEADER_KEY, type Header } from './segments/marks.ts';
 import {
   createWhole,
   listSegments,
@@ -18,10 +20,8 @@ import {
   removeLeftovers,
   removeSegment,
   segmentPath,
-} from './segment-files.ts';
-import { encodeMark, HEADER_KEY, type Header } from './segment-marks.ts';
-import type { Entry } from './segment-scan.ts';
-import { Segments } from './segments.ts';
+} from './segments/segment-files.ts';
+import { Segments } from './segments/segments.ts';
 
 export interface Copied {
   /** All that the copy holds. */

@@ -1,8 +1,8 @@
 // Owns what an earlier copy of a log lacks: which segments are new, were rewritten or merged, or
 // have grown. A sealed segment is the same when its numbers and its seal are; it writes nothing.
 
-import type { Segment } from './segment-chain.ts';
-import type { Segments } from './segments.ts';
+import type { Segment } from './segments/chain.ts';
+import type { Segments } from './segments/segments.ts';
 
 /** One segment to copy. */
 export interface Part {

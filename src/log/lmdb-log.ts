@@ -2,10 +2,10 @@
 // promise of log.ts, reopened after a failure. The directory is DATA-DIR/log, a chain of segments
 // (segments.ts, lmdb-writer.ts); how LMDB itself has to be handled is in lmdb-env.ts.
 
-import { invariant } from '../core/assert.ts';
-import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
+import { invariant } from '../model/assert.ts';
+import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 import { AppendLine, assertContiguous } from './append-line.ts';
-import { dataFile } from './lmdb-files.ts';
+import { dataFile } from './lmdb/env-files.ts';
 import { createSegment, LmdbWriter } from './lmdb-writer.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import {
@@ -17,7 +17,9 @@ import {
   LogError,
   type SealedSegment,
 } from './log.ts';
-import type { Segment } from './segment-chain.ts';
+import type { Segment } from './segments/chain.ts';
+import { smallNeighbours } from './segments/neighbours.ts';
+import { type Rewritten, rewriteSegments } from './segments/rewrite.ts';
 import {
   isArchive,
   listSegments,
@@ -25,10 +27,8 @@ import {
   removeLeftovers,
   removeSegment,
   syncPath,
-} from './segment-files.ts';
-import { smallNeighbours } from './segment-neighbours.ts';
-import { type Rewritten, rewriteSegments } from './segment-rewrite.ts';
-import { Segments } from './segments.ts';
+} from './segments/segment-files.ts';
+import { Segments } from './segments/segments.ts';
 import { orHangs } from './stalls.ts';
 
 export interface LmdbLogOptions {

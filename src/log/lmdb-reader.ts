@@ -3,10 +3,10 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { LogRecord } from '../core/records.ts';
+import type { LogRecord } from '../model/records.ts';
 import { type DroppedSet, type LogBytes, LogError, type LogReader } from './log.ts';
-import { listSegments } from './segment-files.ts';
-import { Segments } from './segments.ts';
+import { listSegments } from './segments/segment-files.ts';
+import { Segments } from './segments/segments.ts';
 
 /** Rewritten segments vanish under a reader; this often in a row it looks for the new ones. */
 const TRIES = 5;

@@ -5,15 +5,15 @@
 // when an append would be, then the group, in the successor. A crash between the two leaves a
 // sealed segment and an empty successor, and the log goes on in it.
 
-import type { LogRecord } from '../core/records.ts';
+import type { LogRecord } from '../model/records.ts';
 import { checksumOf, encodeRecord } from './codec.ts';
-import { Environment, type Written } from './lmdb-env.ts';
+import type { Entry } from './lmdb/env.ts';
+import { Environment, type Written } from './lmdb/env.ts';
 import type { AppendResult } from './log.ts';
-import type { Segment } from './segment-chain.ts';
-import { createWhole, fileBytes, segmentPath } from './segment-files.ts';
-import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segment-marks.ts';
-import type { Entry } from './segment-scan.ts';
-import type { Segments } from './segments.ts';
+import type { Segment } from './segments/chain.ts';
+import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segments/marks.ts';
+import { createWhole, fileBytes, segmentPath } from './segments/segment-files.ts';
+import type { Segments } from './segments/segments.ts';
 import { hangs, within } from './stalls.ts';
 
 /** How full a segment is when its successor is made. */

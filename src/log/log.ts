@@ -17,7 +17,7 @@
 //  - A number may be absent only when it lies in the dropped set: history that was forgotten and
 //    removed, or numbers skipped by a restored log.
 
-import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
+import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 
 export type AppendResult = 'durable' | 'fenced' | 'failed';
 

@@ -2,8 +2,8 @@
 // fail, stall, or be cut off by a crash. The simulator and the tests of the core run on it; nothing
 // here outlives the process.
 
-import { invariant } from '../core/assert.ts';
-import type { CoordinatorStarted, LogRecord } from '../core/records.ts';
+import { invariant } from '../model/assert.ts';
+import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 import { AppendLine, assertContiguous } from './append-line.ts';
 import { decodeRecord, encodeRecord } from './codec.ts';
 import {

@@ -1,7 +1,7 @@
 // Owns what a MemoryLog's "device" holds: the durable entries, shared by all that open it. Tests
 // damage it here; the log above must notice.
 
-import { DroppedRanges } from './dropped-ranges.ts';
+import { DroppedRanges } from './segments/dropped-ranges.ts';
 
 export class MemoryStore {
   /** The stored bytes of each record by its number. Tests may change or remove them. */

@@ -2,6 +2,7 @@
 // mirror write-record.ts line by line. Every record of a type is built with the same keys in the
 // same order, absent fields as undefined, so that what follows stays fast on millions of them.
 
+import type { ByteReader } from '../model/bytes.ts';
 import {
   type CoordinatorStarted,
   FORMAT_VERSION,
@@ -18,8 +19,7 @@ import {
   type TaskCreated,
   type TaskDead,
   type TaskFailed,
-} from '../core/records.ts';
-import type { ByteReader } from '../protocol/bytes.ts';
+} from '../model/records.ts';
 import { LogError } from './log.ts';
 import * as flag from './record-flags.ts';
 

@@ -1,7 +1,7 @@
 // Owns the answer to whether one log is a part of another: what a backup or an archive may be
 // continued from. It compares a record that both must have; it does not read them through.
 
-import type { LogRecord } from '../core/records.ts';
+import type { LogRecord } from '../model/records.ts';
 import { encodeRecord } from './codec.ts';
 import type { DroppedSet } from './log.ts';
 

@@ -1,9 +1,9 @@
 // Owns how each record's own fields are written (the frame around them is codec.ts). It must mirror
 // read-record.ts line by line; the golden bytes in the tests hold both to what is on disks already.
 
-import { assertNever } from '../core/assert.ts';
-import type { LogRecord, TaskCreated } from '../core/records.ts';
-import type { ByteWriter } from '../protocol/bytes.ts';
+import { assertNever } from '../model/assert.ts';
+import type { ByteWriter } from '../model/bytes.ts';
+import type { LogRecord, TaskCreated } from '../model/records.ts';
 import * as flag from './record-flags.ts';
 
 /**

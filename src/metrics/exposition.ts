@@ -1,8 +1,8 @@
 // Owns the Prometheus text format: families in the order of their table, each with its help, and
 // histograms in their cumulative form.
 
-import type { HistogramData } from '../histogram.ts';
 import { FAMILIES, type Family, type MetricName } from './families.ts';
+import type { HistogramData } from './histogram.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -1,9 +1,9 @@
 // Owns what one thread measures and others gather: how long its requests took, and how late its
 // event loop runs. Figures cross threads as plain data.
 
-import { Histogram, type HistogramData, SECONDS } from '../histogram.ts';
+import type { Op } from '../model/request.ts';
 import type { Answer } from '../protocol/answer-frame.ts';
-import type { Op } from '../protocol/request.ts';
+import { Histogram, type HistogramData, SECONDS } from './histogram.ts';
 
 export type Outcome = 'OK' | 'COMMITTED' | 'CANCELLED' | 'REJECTED' | 'UNAVAILABLE';
 

@@ -1,11 +1,11 @@
 // Owns which figure becomes which metric. The counters come from the coordinator's state, which is
 // folded from the log, so they are equal before and after a restart; nothing is counted here.
 
-import type { HistogramData } from '../histogram.ts';
-import { TASK_STATES } from '../protocol/request.ts';
-import type { QueueFigures } from '../protocol/response.ts';
+import { TASK_STATES } from '../model/request.ts';
+import type { QueueFigures } from '../model/response.ts';
 import { Exposition } from './exposition.ts';
 import type { RequestFigure, ThreadFigures } from './figures.ts';
+import type { HistogramData } from './histogram.ts';
 
 /** The body of the coordinator's answer to `metrics`. */
 export interface CoordinatorFigures {

@@ -1,9 +1,9 @@
 // Owns how an answer lies in the mailbox: its HTTP status, the seconds after which to try again,
 // and the JSON text, made in the coordinator's thread so that ingresses only pass it on.
 
+import type { Response } from '../model/response.ts';
 import { format } from './format.ts';
 import { httpStatus } from './http-status.ts';
-import type { Response } from './response.ts';
 
 /** What an ingress gets. `body` is one JSON object, UTF-8; a view that is to be used at once. */
 export interface Answer {

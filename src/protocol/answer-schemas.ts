@@ -1,7 +1,7 @@
 // Owns the description of the answers for /openapi.json. Nothing validates with these: what an
 // answer is, format.ts decides, and a test holds the two against each other.
 
-import { TASK_STATES } from './request.ts';
+import { TASK_STATES } from '../model/request.ts';
 import { as, boolean, integer, list, object, optional, type Schema, text } from './schema.ts';
 import { LeaseIdText, MetadataBody, QueueName, TaskIdText } from './schemas.ts';
 

@@ -1,8 +1,8 @@
 // Owns the JSON of one task, of a page of tasks, and of a task's standing for explain.
 
+import { formatLeaseId, formatTaskId } from '../model/ids.ts';
+import type { Standing, TaskList, TaskShown, TaskSummary } from '../model/response.ts';
 import { bytesMember, optionalMember } from './format-fields.ts';
-import { formatLeaseId, formatTaskId } from './ids.ts';
-import type { Standing, TaskList, TaskShown, TaskSummary } from './response.ts';
 
 const taskIdOf = (id: number | undefined): string | undefined =>
   id === undefined ? undefined : formatTaskId(id);

@@ -1,10 +1,17 @@
 // Owns the JSON text of every answer, the same over HTTP, in a batch and on the socket. It decides
 // nothing and adds nothing: what the Response does not say is not said.
 
+import type {
+  HeartbeatOk,
+  Lease,
+  Leased,
+  Redriven,
+  Response,
+  Submitted,
+} from '../model/response.ts';
 import { bytesMember, optionalMember } from './format-fields.ts';
 import { formatStanding, formatTask, formatTasks } from './format-task.ts';
 import { formatRefusal } from './problem.ts';
-import type { HeartbeatOk, Lease, Leased, Redriven, Response, Submitted } from './response.ts';
 
 /** @returns one JSON object, without line feeds. */
 export function format(response: Response): string {

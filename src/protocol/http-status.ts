@@ -1,7 +1,7 @@
 // Owns which HTTP status an answer has. The socket and a batch carry the same number as a field.
 
-import type { Refusal } from './refusal.ts';
-import type { Response } from './response.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Response } from '../model/response.ts';
 
 export type RefusalReason = Refusal['reason'];
 

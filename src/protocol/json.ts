@@ -2,9 +2,9 @@
 // twice are refused here, before anything looks at the value. It knows nothing of requests.
 
 import { isUtf8 } from 'node:buffer';
+import { DEPTH_MAX } from '../model/limits.ts';
+import { type Rejected, rejected } from '../model/refusal.ts';
 import { closingQuote, duplicateField } from './json-text.ts';
-import { DEPTH_MAX } from './limits.ts';
-import { type Rejected, rejected } from './refusal.ts';
 
 export interface JsonValue {
   readonly kind: 'json';

@@ -1,9 +1,9 @@
 // Owns the envelope of the socket: JSON-RPC 2.0 over lines. It takes a line apart into calls and
 // makes the text around an answer; what a method means it does not know.
 
+import { BATCH_MAX, ID_MAX_BYTES } from '../model/limits.ts';
+import type { Rejected } from '../model/refusal.ts';
 import { parseJson } from './json.ts';
-import { BATCH_MAX, ID_MAX_BYTES } from './limits.ts';
-import type { Rejected } from './refusal.ts';
 
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;

@@ -1,11 +1,11 @@
 // Owns the checks of single fields that a schema cannot say: length in bytes, lone surrogates,
 // base64, ids beyond what a number can hold. Each returns the value or a refusal naming the field.
 
+import { parseLeaseId, parseTaskId } from '../model/ids.ts';
+import { METADATA_MAX_BYTES } from '../model/limits.ts';
+import { type Rejected, rejected } from '../model/refusal.ts';
 import { decodeBase64 } from './base64.ts';
-import { parseLeaseId, parseTaskId } from './ids.ts';
 import { isWellFormed } from './json.ts';
-import { METADATA_MAX_BYTES } from './limits.ts';
-import { type Rejected, rejected } from './refusal.ts';
 
 export const isRefusal = (value: unknown): value is Rejected =>
   typeof value === 'object' && value !== null && (value as Rejected).kind === 'refusal';

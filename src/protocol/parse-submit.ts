@@ -1,13 +1,13 @@
 // Owns the two forms of submit: fields in JSON, or a body that is the payload with its options in
 // the query. The same content gives the same Request either way, and so the same content hash.
 
+import { ID_MAX_BYTES, type ParseLimits } from '../model/limits.ts';
+import type { Rejected } from '../model/refusal.ts';
+import type { SubmitRequest } from '../model/request.ts';
 import { contentHash } from './content-hash.ts';
-import { ID_MAX_BYTES, type ParseLimits } from './limits.ts';
 import { badMetadata, badText, checkSize, isRefusal, readBytes, refuse } from './parse-fields.ts';
-import type { Rejected } from './refusal.ts';
-import type { SubmitRequest } from './request.ts';
 import type { SubmitFields, SubmitQueryFields } from './schemas.ts';
-import { malformed } from './validate.ts';
+import { malformed } from './validate-form.ts';
 
 export const DEFAULT_QUEUE = 'default';
 

@@ -1,11 +1,11 @@
 // Owns the mapping from the wire's fields to a Request. It knows neither HTTP nor the socket: both
 // hand it the same fields under the same names, and it decides nothing.
 
-import { ID_MAX_BYTES, PAGE_DEFAULT, type ParseLimits, REASON_MAX_BYTES } from './limits.ts';
+import { ID_MAX_BYTES, PAGE_DEFAULT, type ParseLimits, REASON_MAX_BYTES } from '../model/limits.ts';
+import type { Rejected } from '../model/refusal.ts';
+import type { Request } from '../model/request.ts';
 import { badText, isRefusal, readBytes, readLeaseId, readTaskId, refuse } from './parse-fields.ts';
 import { DEFAULT_QUEUE, parseSubmit } from './parse-submit.ts';
-import type { Rejected } from './refusal.ts';
-import type { Request } from './request.ts';
 import type {
   CompleteFields,
   FailFields,
@@ -16,7 +16,7 @@ import type {
   TaskFields,
   TasksFields,
 } from './schemas.ts';
-import { malformed } from './validate.ts';
+import { malformed } from './validate-form.ts';
 
 /** The verbs that reach the coordinator. */
 export type Verb =

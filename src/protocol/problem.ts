@@ -1,8 +1,8 @@
 // Owns the JSON of a refusal: RFC 9457 members, then what a program decides by. It shows what the
 // refusal says and nothing of the inside: no stack, no path, no payload.
 
+import type { Refusal } from '../model/refusal.ts';
 import { httpStatus, type RefusalReason } from './http-status.ts';
-import type { Refusal } from './refusal.ts';
 
 /** A title is the same for every occurrence; `detail` tells about this one. */
 const TITLES: Readonly<Record<RefusalReason, string>> = {

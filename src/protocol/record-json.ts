@@ -1,7 +1,7 @@
 // Owns the JSON of a record as /v1/log and its followers show it: the stored names, one line each.
 // A field that the record does not have is absent, never null.
 
-import type { LogRecord, RetryPolicy, Totals } from '../core/records.ts';
+import type { LogRecord, RetryPolicy, Totals } from '../model/records.ts';
 import { bytesMember, optionalMember } from './format-fields.ts';
 
 /** @returns one JSON object without a line feed. */

@@ -2,7 +2,7 @@
 // objects and a deeply nested object might vanish on the way. Both ends are of one build, so this
 // form has no version and is never stored.
 
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../model/bytes.ts';
 import {
   type Op,
   type OverviewRequest,
@@ -10,7 +10,7 @@ import {
   type SubmitRequest,
   TASK_STATES,
   type TasksRequest,
-} from './request.ts';
+} from '../model/request.ts';
 
 const OPS = [
   'submit',

@@ -1,7 +1,6 @@
 // Owns the form of everything that is asked, once: these schemas validate, give the types and are
 // what the OpenAPI document shows. What a schema cannot say (bytes, surrogates) parse.ts checks.
 
-import { RECORD_TYPES } from '../core/records.ts';
 import {
   BATCH_MAX,
   DURATION_MAX,
@@ -13,8 +12,9 @@ import {
   QUEUES_MAX,
   REASON_MAX_BYTES,
   WAIT_MAX_MS,
-} from './limits.ts';
-import { TASK_STATES } from './request.ts';
+} from '../model/limits.ts';
+import { RECORD_TYPES } from '../model/records.ts';
+import { TASK_STATES } from '../model/request.ts';
 import {
   anything,
   as,

@@ -1,9 +1,9 @@
 // Owns the way of a Standing back from its JSON: the coordinator answers it through the mailbox
 // like everything else, and the reader explains with it.
 
-import { parseLeaseId, parseTaskId } from './ids.ts';
-import type { TaskStateName } from './request.ts';
-import type { Standing } from './response.ts';
+import { parseLeaseId, parseTaskId } from '../model/ids.ts';
+import type { TaskStateName } from '../model/request.ts';
+import type { Standing } from '../model/response.ts';
 
 /** @param text what format.ts made of a Standing; it comes from our own coordinator. */
 export function parseStanding(text: string): Standing {

@@ -2,8 +2,8 @@
 // of records and bytes, and where to go on. Long searches are done in slices, so that one of them
 // does not hold up everybody else who asks.
 
-import type { LogRecord } from '../core/records.ts';
 import type { LogReader } from '../log/log.ts';
+import type { LogRecord } from '../model/records.ts';
 import { formatRecord } from '../protocol/record-json.ts';
 import { isFiltered, type LogQuery, matches, type QueueOf, type TaskChain } from './log-query.ts';
 import { taskRecordsBackward } from './task-records.ts';

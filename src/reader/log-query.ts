@@ -1,7 +1,7 @@
 // Owns what can be asked of the log: a range of numbers and filters. Whether a record matches is
 // decided here, for pages, tails and followers alike.
 
-import { type LogRecord, type RecordType, taskOf } from '../core/records.ts';
+import { type LogRecord, type RecordType, taskOf } from '../model/records.ts';
 import type { ChainEnds } from './task-records.ts';
 
 export interface LogFilter {

@@ -1,8 +1,8 @@
 // Owns the answer to which queue a record belongs to: it stands in the task's TaskCreated only, so
 // recent answers are remembered, a bounded number of them.
 
-import { type LogRecord, taskOf } from '../core/records.ts';
 import type { LogReader } from '../log/log.ts';
+import { type LogRecord, taskOf } from '../model/records.ts';
 import type { QueueOf } from './log-query.ts';
 
 const REMEMBERED_MAX = 20_000;

@@ -2,8 +2,8 @@
 // record, and along each lease's extensions. Its cost is that task's history, however long the log
 // is.
 
-import type { LogRecord } from '../core/records.ts';
 import type { LogReader } from '../log/log.ts';
+import type { LogRecord } from '../model/records.ts';
 
 /** Where the chains begin: what the state, or a Standing, says of a task. */
 export interface ChainEnds {

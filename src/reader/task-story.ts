@@ -1,10 +1,10 @@
 // Owns the reading of what explain needs: the task's records, and the starts of the coordinator
 // that fall into its history. It bounds how much it reads; what was left out is said.
 
-import type { StartRead, TaskStory } from '../core/explain.ts';
-import type { LogRecord } from '../core/records.ts';
+import type { StartRead, TaskStory } from '../explain/explain-task.ts';
 import { LogCorrupt, type LogReader } from '../log/log.ts';
-import type { Standing } from '../protocol/response.ts';
+import type { LogRecord } from '../model/records.ts';
+import type { Standing } from '../model/response.ts';
 import { taskRecordsBackward } from './task-records.ts';
 
 /** Of each kind, so that a lease renewed for days leaves room for what happened before it. */

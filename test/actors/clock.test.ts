@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { monotonicMs, wall } from '../../actors/clock.ts';
+import { monotonicMs, wall } from '../../actors/shared/clock.ts';
 
 describe('clock', () => {
   it('gives whole milliseconds of the wall clock', () => {
@@ -21,7 +21,7 @@ describe('clock', () => {
   });
 
   it('is shared by all threads', async () => {
-    const file = `../../actors/clock${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
+    const file = `../../actors/shared/clock${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
     const source = `
       import { parentPort } from 'node:worker_threads';
       import { monotonicMs } from ${JSON.stringify(import.meta.resolve(file))};

@@ -1,8 +1,12 @@
 // A thread in the coordinator's place, for the supervisor's tests: it ends as `dataDir` says.
 
 import { workerData } from 'node:worker_threads';
-import type { CoordinatorData, FromCoordinator, ToCoordinator } from '../../actors/control.ts';
-import { Progress } from '../../actors/progress.ts';
+import type {
+  CoordinatorData,
+  FromCoordinator,
+  ToCoordinator,
+} from '../../actors/shared/control.ts';
+import { Progress } from '../../actors/shared/progress.ts';
 
 const { control, dataDir: ending, progress: shared } = workerData as CoordinatorData;
 const progress = new Progress(shared);

@@ -1,8 +1,8 @@
 // The looks between two ticks: as long as something waits, and no longer.
 
 import { expect } from 'chai';
-import { EarlyLook, waitsForTime } from '../../actors/early-look.ts';
-import type { Coordinator } from '../../src/coordinator.ts';
+import { EarlyLook, waitsForTime } from '../../actors/coordinator/early-look.ts';
+import type { Coordinator } from '../../src/loop/coordinator.ts';
 import { until } from './http-support.ts';
 
 describe('looks between ticks', () => {

@@ -2,10 +2,10 @@
 // coordinator. What the transports do with it is shown in their own tests.
 
 import { expect } from 'chai';
-import { Gate } from '../../actors/gate.ts';
-import { Progress } from '../../actors/progress.ts';
+import { Gate } from '../../actors/ingress/gate.ts';
+import { Progress } from '../../actors/shared/progress.ts';
+import type { Request } from '../../src/model/request.ts';
 import type { Answer } from '../../src/protocol/answer-frame.ts';
-import type { Request } from '../../src/protocol/request.ts';
 import { turns } from '../mailbox/support.ts';
 import { FakeCoordinator, until } from './http-support.ts';
 

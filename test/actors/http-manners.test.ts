@@ -2,7 +2,7 @@
 // leave, a mailbox that is full, a coordinator that is not there, health, and the end.
 
 import { expect } from 'chai';
-import type { Response } from '../../src/protocol/response.ts';
+import type { Response } from '../../src/model/response.ts';
 import { type Reply, type Stage, send, startServer, until, Wire } from './http-support.ts';
 
 const empty: Response = {

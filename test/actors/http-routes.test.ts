@@ -1,9 +1,9 @@
 // Shows which request each route makes of its input, and what it refuses before anybody is asked.
 
 import { expect } from 'chai';
-import { readRoutes } from '../../actors/http-reads.ts';
-import { coordinatorRoutes } from '../../actors/http-routes.ts';
-import { rejected, unavailable } from '../../src/protocol/refusal.ts';
+import { readRoutes } from '../../actors/http/reads.ts';
+import { coordinatorRoutes } from '../../actors/http/routes.ts';
+import { rejected, unavailable } from '../../src/model/refusal.ts';
 import { type Decide, type Stage, send, startServer, until, Wire } from './http-support.ts';
 
 const submitted: Decide = () => ({

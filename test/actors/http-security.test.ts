@@ -2,7 +2,7 @@
 // nothing: no request reaches the mailbox, and the refusal is a problem document.
 
 import { expect } from 'chai';
-import { guardOf } from '../../actors/http-guard.ts';
+import { guardOf } from '../../actors/http/guard.ts';
 import {
   type Decide,
   type Reply,

@@ -4,17 +4,17 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { HttpTimeouts } from '../../actors/http-app.ts';
-import { HttpServer } from '../../actors/http-server.ts';
-import type { IngressConfig } from '../../actors/ingress-data.ts';
-import { type Phase, Progress } from '../../actors/progress.ts';
+import type { HttpTimeouts } from '../../actors/http/http-app.ts';
+import { HttpServer } from '../../actors/http/http-server.ts';
+import type { IngressConfig } from '../../actors/ingress/start-data.ts';
+import { type Phase, Progress } from '../../actors/shared/progress.ts';
 import { Consumer, type Peer } from '../../src/mailbox/consumer.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
+import { rejected } from '../../src/model/refusal.ts';
+import type { Request } from '../../src/model/request.ts';
+import type { Response } from '../../src/model/response.ts';
 import { encodeAnswer } from '../../src/protocol/answer-frame.ts';
-import { rejected } from '../../src/protocol/refusal.ts';
-import type { Request } from '../../src/protocol/request.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
-import type { Response } from '../../src/protocol/response.ts';
 
 /** @returns undefined: the request stays open. */
 export type Decide = (request: Request, ticket: number) => Response | undefined;

@@ -5,7 +5,7 @@ import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { createLogger, type LogSettings, logSettings } from '../../actors/logger.ts';
+import { createLogger, type LogSettings, logSettings } from '../../actors/supervisor/logger.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(

@@ -1,7 +1,7 @@
 // A process for logger.test.ts that logs from its main thread and from a worker at the same time.
 
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { createLogger, type LogSettings } from '../../actors/logger.ts';
+import { createLogger, type LogSettings } from '../../actors/supervisor/logger.ts';
 
 interface LoggingTask {
   readonly settings: LogSettings;

@@ -3,8 +3,8 @@
 
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
-import { BURST, CALM_MS, Notices, type Sight, STUCK_MS } from '../../actors/notices.ts';
-import type { Mode } from '../../src/recovery.ts';
+import { BURST, CALM_MS, Notices, type Sight, STUCK_MS } from '../../actors/coordinator/notices.ts';
+import type { Mode } from '../../src/loop/recovery.ts';
 
 class Watch {
   private readonly notices = new Notices();

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { forgetNote, noteRestored, skipOf } from '../../actors/restored.ts';
+import { forgetNote, noteRestored, skipOf } from '../../actors/supervisor/restored.ts';
 
 describe('the note of a restored log', () => {
   let dir: string;

@@ -5,7 +5,7 @@ import { linkSync, mkdtempSync, readFileSync, renameSync, statSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SocketServer } from '../../actors/socket-server.ts';
+import { SocketServer } from '../../actors/socket/socket-server.ts';
 import { eachWithServer, FakeBackend, RawConnection, until } from './socket-support.ts';
 
 const call = (id: number, method: string, params: object = {}): string =>

@@ -2,9 +2,9 @@
 // connection that shows every line. Sockets are real.
 
 import { connect, type Socket } from 'node:net';
-import type { OnAnswer, SocketBackend } from '../../actors/socket-calls.ts';
-import { SocketServer } from '../../actors/socket-server.ts';
-import type { Request } from '../../src/protocol/request.ts';
+import type { OnAnswer, SocketBackend } from '../../actors/socket/methods.ts';
+import { SocketServer } from '../../actors/socket/socket-server.ts';
+import type { Request } from '../../src/model/request.ts';
 
 export interface Asked {
   readonly ticket: number;

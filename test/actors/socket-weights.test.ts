@@ -1,7 +1,7 @@
 // What a call weighs while it is open: about what its answer may come to.
 
 import { expect } from 'chai';
-import { weightOf } from '../../actors/socket-calls.ts';
+import { weightOf } from '../../actors/socket/methods.ts';
 import type { RpcCall } from '../../src/protocol/jsonrpc.ts';
 
 const call = (method: string, params: object = {}): RpcCall => ({

@@ -1,8 +1,8 @@
 // An actor for system-pool.test.ts that can be made to hang or to die in every way a thread can.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { ActorControl } from '../../actors/control.ts';
-import { serveControl } from '../../actors/system-control.ts';
+import type { ActorControl } from '../../actors/shared/control.ts';
+import { serveControl } from '../../actors/shared/control-port.ts';
 
 export interface MortalControl extends ActorControl {
   hang(): Promise<void>;

@@ -2,10 +2,10 @@
 
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import type { FromCoordinator } from '../../actors/control.ts';
-import { Progress } from '../../actors/progress.ts';
-import { CoordinatorThread } from '../../actors/system-coordinator.ts';
-import type { CoreKnobs } from '../../src/core/knobs.ts';
+import type { FromCoordinator } from '../../actors/shared/control.ts';
+import { Progress } from '../../actors/shared/progress.ts';
+import { CoordinatorThread } from '../../actors/supervisor/coordinator-life.ts';
+import type { CoreKnobs } from '../../src/model/knobs.ts';
 
 const FILE = fileURLToPath(new URL('./coordinator-thread.js', import.meta.url));
 

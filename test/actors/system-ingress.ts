@@ -2,8 +2,8 @@
 // with it, and dies once when it is told to.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { ProducerControl, ReaderControl } from '../../actors/control.ts';
-import { serveControl } from '../../actors/system-control.ts';
+import type { ProducerControl, ReaderControl } from '../../actors/shared/control.ts';
+import { serveControl } from '../../actors/shared/control-port.ts';
 
 /** Places in `counts`. */
 export const COUNTS = { connected: 0, introduced: 1, started: 2, quiesced: 3, stopped: 4 } as const;

@@ -2,8 +2,8 @@
 
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { ActorGone } from '../../actors/system-control.ts';
-import { type Actor, ActorPool } from '../../actors/system-pool.ts';
+import { ActorGone } from '../../actors/shared/control-port.ts';
+import { type Actor, ActorPool } from '../../actors/supervisor/pool.ts';
 import type { MortalControl } from './system-actor.ts';
 
 const FILE = fileURLToPath(new URL('./system-actor.js', import.meta.url));

@@ -4,16 +4,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { Progress } from '../../actors/progress.ts';
-import { type RunningSystem, startSystem } from '../../actors/system.ts';
-import type { CoreKnobs } from '../../src/core/knobs.ts';
-import { readSettings } from '../../src/settings.ts';
+import { Progress } from '../../actors/shared/progress.ts';
+import { type RunningSystem, startSystem } from '../../actors/supervisor/system.ts';
+import type { CoreKnobs } from '../../src/model/knobs.ts';
+import { readSettings } from '../../src/settings/settings.ts';
 import { COUNTS, type CountingData } from './system-ingress.ts';
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const COORDINATOR = fileOf('./coordinator-thread.js');
 const ACTOR = fileOf('./system-ingress.js');
-const TIMER = fileOf('../../actors/timer.js');
+const TIMER = fileOf('../../actors/timer/timer.js');
 
 type Behaviour = CountingData['behaviour'];
 

@@ -3,13 +3,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import type { ProducerControl } from '../../actors/control.ts';
-import { moved } from '../../actors/system-control.ts';
-import { ActorPool } from '../../actors/system-pool.ts';
+import type { ProducerControl } from '../../actors/shared/control.ts';
+import { moved } from '../../actors/shared/control-port.ts';
+import { ActorPool } from '../../actors/supervisor/pool.ts';
 import { Consumer, type Peer } from '../../src/mailbox/consumer.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 
-const FILE = fileURLToPath(new URL('../../actors/timer.js', import.meta.url));
+const FILE = fileURLToPath(new URL('../../actors/timer/timer.js', import.meta.url));
 
 describe('the timer', () => {
   it('posts a tick only when the last one was answered', async () => {

@@ -10,11 +10,11 @@ import { expect } from 'chai';
 import { stateAt, withLog } from '../../src/cli/offline.ts';
 import { digestText } from '../../src/cli/offline-digest.ts';
 import { stateDigest } from '../../src/core/digest.ts';
-import { type CoordinatorStarted, type LogRecord, taskOf } from '../../src/core/records.ts';
 import { NONE } from '../../src/core/task-table.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import type { Log } from '../../src/log/log.ts';
-import { replay } from '../../src/replay.ts';
+import { replay } from '../../src/loop/replay.ts';
+import { type CoordinatorStarted, type LogRecord, taskOf } from '../../src/model/records.ts';
 import { Random } from '../simulator/random.ts';
 import { leaseRequest, World } from '../support/world.ts';
 

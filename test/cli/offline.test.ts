@@ -7,8 +7,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { stateDigest } from '../../src/core/digest.ts';
-import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import type { CoordinatorStarted, LogRecord } from '../../src/model/records.ts';
 import { World } from '../support/world.ts';
 
 const main = path.resolve(import.meta.dirname, '../../src/cli/main.js');

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { RECORD_TYPES } from '../../src/core/records.ts';
-import { TRANSITIONS } from '../../src/core/transitions.ts';
-import { mermaid, statesPage, transitionsText } from '../../src/learn/transitions-text.ts';
+import { RECORD_TYPES } from '../../src/model/records.ts';
+import { TRANSITIONS } from '../../src/model/transitions.ts';
+import { mermaid, statesPage, transitionsText } from '../../src/play/transitions-text.ts';
 
 const page = (name: string): string => readFileSync(path.join(process.cwd(), 'docs', name), 'utf8');
 

@@ -5,8 +5,8 @@
 import { expect } from 'chai';
 import { apply } from '../../src/core/apply.ts';
 import { check } from '../../src/core/check.ts';
-import type { LogRecord, TaskCreated } from '../../src/core/records.ts';
 import { State } from '../../src/core/state.ts';
+import type { LogRecord, TaskCreated } from '../../src/model/records.ts';
 import { digestText } from '../support/world.ts';
 import * as plain from './plain-records.ts';
 import { AT, granted, none } from './plain-records.ts';

@@ -4,8 +4,8 @@
 import { expect } from 'chai';
 import { apply } from '../../src/core/apply.ts';
 import { stateDigest } from '../../src/core/digest.ts';
-import type { LogRecord } from '../../src/core/records.ts';
 import { State } from '../../src/core/state.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 import { digestText } from '../support/world.ts';
 import { AT, created, granted, none } from './plain-records.ts';
 

@@ -4,8 +4,8 @@
 import { expect } from 'chai';
 import { applyChecked } from '../../src/core/apply.ts';
 import { FORGOTTEN_MAX, forgotten } from '../../src/core/forgetting.ts';
-import type { HistoryForgotten, LogRecord } from '../../src/core/records.ts';
 import { State } from '../../src/core/state.ts';
+import type { HistoryForgotten, LogRecord } from '../../src/model/records.ts';
 import { digestText, KNOBS } from '../support/world.ts';
 
 const AT = 1_000;

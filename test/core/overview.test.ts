@@ -1,7 +1,7 @@
 // The counts that queues and workers show, worked out by hand for a small world.
 
 import { expect } from 'chai';
-import { formatLeaseId } from '../../src/protocol/ids.ts';
+import { formatLeaseId } from '../../src/model/ids.ts';
 import { leaseRequest, World } from '../support/world.ts';
 
 type Body = Record<string, Record<string, unknown>[]>;

@@ -1,6 +1,6 @@
 // Owns plain records for tests that build a history by hand: right in all that they leave open.
 
-import type { LogRecord, TaskCreated } from '../../src/core/records.ts';
+import type { LogRecord, TaskCreated } from '../../src/model/records.ts';
 
 export const AT = 1_000;
 /** Of a lease that was never extended. */

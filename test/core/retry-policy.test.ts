@@ -2,8 +2,8 @@
 // hand.
 
 import { expect } from 'chai';
-import type { FailureKind, RetryPolicy } from '../../src/core/records.ts';
 import { countFailure, retryAt } from '../../src/core/retry-policy.ts';
+import type { FailureKind, RetryPolicy } from '../../src/model/records.ts';
 
 const AT = 1_700_000_000_000;
 const YEARS_100_MS = 3_153_600_000_000;

@@ -1,9 +1,9 @@
 // Owns stories of one task for tests: records with right numbers and links, written by hand-made
 // steps at chosen seconds. It decides nothing; a test says what happened.
 
-import type { StartRead, TaskStory } from '../../src/core/explain.ts';
-import type { FailureKind, LogRecord, ReportVerb, TaskCreated } from '../../src/core/records.ts';
-import type { Standing } from '../../src/protocol/response.ts';
+import type { StartRead, TaskStory } from '../../src/explain/explain-task.ts';
+import type { FailureKind, LogRecord, ReportVerb, TaskCreated } from '../../src/model/records.ts';
+import type { Standing } from '../../src/model/response.ts';
 
 /** 2026-07-30, 12:00:00 UTC. */
 export const NOON = 1_785_412_800_000;

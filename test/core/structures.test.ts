@@ -2,13 +2,13 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { InvariantBroken } from '../../src/core/assert.ts';
 import { WideColumn } from '../../src/core/columns.ts';
 import { type Digest, DigestIndex } from '../../src/core/digest-index.ts';
 import { Heap } from '../../src/core/heap.ts';
 import { IdDirectory } from '../../src/core/id-directory.ts';
 import { Queue } from '../../src/core/queue.ts';
 import { NONE, TaskTable } from '../../src/core/task-table.ts';
+import { InvariantBroken } from '../../src/model/assert.ts';
 import { Random } from '../simulator/random.ts';
 
 describe('heap', () => {

@@ -1,7 +1,7 @@
 // Where a task stands, and lists of tasks: the bounds of both, which small worlds never reach.
 
 import { expect } from 'chai';
-import type { Standing, TaskList } from '../../src/protocol/response.ts';
+import type { Standing, TaskList } from '../../src/model/response.ts';
 import { World } from '../support/world.ts';
 
 const standing = async (world: World, taskId: number): Promise<Standing> =>

@@ -5,7 +5,7 @@ import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { EXECUTABLE, Process } from '../../src/demo/processes.ts';
+import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { cleanEnv, Stage } from './support.ts';
 
 /** Where a follower's stream breaks: what the server has sent of it by then. */

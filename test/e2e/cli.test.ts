@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { EXECUTABLE, Process } from '../../src/demo/processes.ts';
+import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { ownPort } from '../support/own-port.ts';
 import { cleanEnv, type Fields, type Ran, Stage } from './support.ts';
 

@@ -21,7 +21,7 @@ const CONTROL_ROUNDS = 5;
 const CONTROLS: Readonly<Record<string, readonly [Patch, RegExp]>> = {
   'answers before it writes': [
     {
-      file: 'src/group-commit.js',
+      file: 'src/loop/group-commit.js',
       from: 'hold(ticket, response) {',
       to: 'hold(ticket, response) { return false;',
     },

@@ -5,13 +5,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { check } from '../../src/demo/check.ts';
-import { factsOf } from '../../src/demo/digest.ts';
-import { Process } from '../../src/demo/processes.ts';
 import { Client } from '../../src/index.ts';
+import { check } from '../../src/play/demo/compare.ts';
+import { factsOf } from '../../src/play/demo/file-hash.ts';
+import { Process } from '../../src/play/demo/processes.ts';
 import { cleanEnv, Stage } from './support.ts';
 
-const DEMO = fileURLToPath(new URL('../../src/demo/main.js', import.meta.url));
+const DEMO = fileURLToPath(new URL('../../src/play/demo/demo.js', import.meta.url));
 const FILES = 40;
 
 const isAlive = (pid: number): boolean => {

@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { recordLine } from '../../src/cli/record-line.ts';
-import { EXPERIMENTS } from '../../src/learn/experiments.ts';
-import { type Transcript, transcribe } from '../../src/learn/twice-page.ts';
-import { blocksOf, fillBlock } from '../../src/learn/why-not-page.ts';
+import { EXPERIMENTS } from '../../src/play/experiments.ts';
+import { type Transcript, transcribe } from '../../src/play/twice-page.ts';
+import { blocksOf, fillBlock } from '../../src/play/why-not-page.ts';
 import { lettersOf, toldOf } from './told.ts';
 
 const DONE = 'COMMITTED COMPLETED';

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { EXECUTABLE, Process } from '../../src/demo/processes.ts';
+import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { cleanEnv, Stage } from './support.ts';
 
 describe('lab', () => {

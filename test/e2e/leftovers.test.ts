@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { EXECUTABLE } from '../../src/demo/processes.ts';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { need } from '../reliability/machine.ts';
 import { cleanEnv } from './support.ts';
 

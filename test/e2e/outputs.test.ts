@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { EXECUTABLE } from '../../src/demo/processes.ts';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { skip } from '../reliability/machine.ts';
 import { cleanEnv, Stage } from './support.ts';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { RECORD_TYPES } from '../../src/core/records.ts';
+import { RECORD_TYPES } from '../../src/model/records.ts';
 import { Stage } from './support.ts';
 
 const TEXT = readFileSync(new URL('../../../docs/PROTOCOL.md', import.meta.url), 'utf8');

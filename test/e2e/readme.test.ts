@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { EXECUTABLE, Process } from '../../src/demo/processes.ts';
+import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { block, steps } from './readme.ts';
 import { cleanEnv, Stage } from './support.ts';
 

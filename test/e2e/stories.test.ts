@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { recordLine } from '../../src/cli/record-line.ts';
-import { STORIES } from '../../src/learn/stories.ts';
-import { type Transcript, transcribe } from '../../src/learn/twice-page.ts';
+import { STORIES } from '../../src/play/stories.ts';
+import { type Transcript, transcribe } from '../../src/play/twice-page.ts';
 import { lettersOf, toldOf } from './told.ts';
 
 /** The log without starts, and the outcomes of the reports. X: any number of extensions. */

@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Ended, EXECUTABLE, Process, ServerProcess } from '../../src/demo/processes.ts';
+import { type Ended, EXECUTABLE, Process, ServerProcess } from '../../src/play/demo/processes.ts';
 import { ownPort } from '../support/own-port.ts';
 
 export type Fields = Record<string, unknown>;

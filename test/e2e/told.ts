@@ -1,7 +1,7 @@
 // Owns how a played story is compared with what is expected and with what is written: by the kinds
 // of its records, and by its lines with the numbers made equal.
 
-import type { Transcript } from '../../src/learn/twice-page.ts';
+import type { Transcript } from '../../src/play/twice-page.ts';
 
 const LETTERS: Readonly<Record<string, string>> = {
   TaskCreated: 'C',

@@ -8,12 +8,12 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { assertTold } from '../../src/cli/offline.ts';
 import { stateDigest } from '../../src/core/digest.ts';
-import type { LogRecord } from '../../src/core/records.ts';
-import { type LmdbArchive, openArchive } from '../../src/log/lmdb-archive.ts';
+import { type LmdbArchive, openArchive } from '../../src/log/archive.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
-import { replay } from '../../src/replay.ts';
+import { replay } from '../../src/loop/replay.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 import { digestText, World } from '../support/world.ts';
 import { everyStep } from './steps.ts';
 

@@ -2,8 +2,8 @@
 // store needs to be opened twice, to break down or to be damaged, its test hands in.
 
 import { expect } from 'chai';
-import type { LogRecord } from '../../src/core/records.ts';
 import { type Log, LogCorrupt, LogError } from '../../src/log/log.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 import { created, group, started } from './records.ts';
 
 /** One log on its device, which outlives every `open`. */

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DroppedRanges } from '../../src/log/dropped-ranges.ts';
+import { DroppedRanges } from '../../src/log/segments/dropped-ranges.ts';
 
 const LAST = 40;
 const range = fc

@@ -8,10 +8,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { stateDigest } from '../../src/core/digest.ts';
-import { type LogRecord, taskOf } from '../../src/core/records.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { replay } from '../../src/loop/replay.ts';
+import { type LogRecord, taskOf } from '../../src/model/records.ts';
 import { formatRecord } from '../../src/protocol/record-json.ts';
-import { replay } from '../../src/replay.ts';
 import { digestText, World } from '../support/world.ts';
 
 const payload = (bytes: number[]): Uint8Array => Uint8Array.from(bytes);

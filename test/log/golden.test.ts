@@ -6,12 +6,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { stateDigest } from '../../src/core/digest.ts';
-import { FORMAT_VERSION, RECORD_TYPES } from '../../src/core/records.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import type { LogReader } from '../../src/log/log.ts';
+import { replay } from '../../src/loop/replay.ts';
+import { FORMAT_VERSION, RECORD_TYPES } from '../../src/model/records.ts';
 import { formatRecord } from '../../src/protocol/record-json.ts';
-import { replay } from '../../src/replay.ts';
 import { digestText } from '../support/world.ts';
 import { started } from './records.ts';
 

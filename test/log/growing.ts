@@ -1,8 +1,8 @@
 // Owns how a log in small segments grows, for the tests of what becomes of its segments.
 
 import { expect } from 'chai';
-import type { LogRecord } from '../../src/core/records.ts';
 import type { Log } from '../../src/log/log.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 import { created } from './records.ts';
 
 /** Of a segment: some ten groups fill it. */

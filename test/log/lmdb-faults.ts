@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { open } from 'lmdb';
-import { readKey, writeKey } from '../../src/log/page.ts';
+import { readKey, writeKey } from '../../src/log/lmdb/page.ts';
 
 const segmentDirectories = (dataDir: string): string[] =>
   fs

@@ -6,10 +6,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { LogRecord } from '../../src/core/records.ts';
 import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import type { LogReader } from '../../src/log/log.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 
 const created = (seq: number, bytes: number): LogRecord => ({
   type: 'TaskCreated',

@@ -7,8 +7,8 @@
 
 import path from 'node:path';
 import { open } from 'lmdb';
+import { readKey, writeKey } from '../../src/log/lmdb/page.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
-import { readKey, writeKey } from '../../src/log/page.ts';
 import { group, started } from './records.ts';
 
 const [what = '', dataDir = '', count = '0'] = process.argv.slice(2);

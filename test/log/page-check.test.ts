@@ -2,9 +2,9 @@
 // and which are free. That stored ones are read right is shown by every test of the log.
 
 import { expect } from 'chai';
-import { PageDamaged } from '../../src/log/page.ts';
-import { checkPages } from '../../src/log/page-check.ts';
-import type { PageFile } from '../../src/log/page-file.ts';
+import { PageDamaged } from '../../src/log/lmdb/page.ts';
+import { checkPages } from '../../src/log/lmdb/page-check.ts';
+import type { PageFile } from '../../src/log/lmdb/page-file.ts';
 
 interface Told {
   readonly transaction?: number;

@@ -2,7 +2,7 @@
 // arbitrary ones for property tests. It asserts nothing.
 
 import fc from 'fast-check';
-import type { CoordinatorStarted, LogRecord, TaskCreated } from '../../src/core/records.ts';
+import type { CoordinatorStarted, LogRecord, TaskCreated } from '../../src/model/records.ts';
 
 export const AT = 1_760_000_000_000;
 const text = (s: string) => Buffer.from(s);

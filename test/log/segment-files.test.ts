@@ -4,7 +4,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { listSegments, removeLeftovers, segmentPath } from '../../src/log/segment-files.ts';
+import {
+  listSegments,
+  removeLeftovers,
+  segmentPath,
+} from '../../src/log/segments/segment-files.ts';
 
 describe('segment directories', () => {
   let logDir: string;

@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { LogCorrupt } from '../../src/log/log.ts';
-import { decodeMark, encodeMark, isMark, type Mark, Tally } from '../../src/log/segment-marks.ts';
+import { decodeMark, encodeMark, isMark, type Mark, Tally } from '../../src/log/segments/marks.ts';
 
 const MARKS: readonly Mark[] = [
   { kind: 'header', ordinal: 1, generation: 0, dropped: [], removedAt: 0 },

@@ -3,9 +3,9 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { LogRecord } from '../../src/core/records.ts';
 import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-text.ts';
-import type { Overview } from '../../src/protocol/response.ts';
+import type { LogRecord } from '../../src/model/records.ts';
+import type { Overview } from '../../src/model/response.ts';
 import { leaseRequest, World } from '../support/world.ts';
 import { samplesOf, valueOf } from './exposition.ts';
 

@@ -2,13 +2,13 @@
 // threads.
 
 import { expect } from 'chai';
-import { Histogram } from '../../src/histogram.ts';
 import { FAMILIES } from '../../src/metrics/families.ts';
 import { outcomeOf, RequestTimes } from '../../src/metrics/figures.ts';
+import { Histogram } from '../../src/metrics/histogram.ts';
 import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-text.ts';
+import { rejected, unavailable } from '../../src/model/refusal.ts';
+import type { QueueFigures } from '../../src/model/response.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
-import { rejected, unavailable } from '../../src/protocol/refusal.ts';
-import type { QueueFigures } from '../../src/protocol/response.ts';
 import { samplesOf, valueOf } from './exposition.ts';
 
 const queue = (name: string, waiting: number): QueueFigures => ({

@@ -1,10 +1,10 @@
 // Answers as they leave: bodies, problem details and statuses of every response.
 
 import { expect } from 'chai';
+import { rejected, unavailable } from '../../src/model/refusal.ts';
+import type { Response } from '../../src/model/response.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
 import { format } from '../../src/protocol/format.ts';
-import { rejected, unavailable } from '../../src/protocol/refusal.ts';
-import type { Response } from '../../src/protocol/response.ts';
 
 const json = (response: Response) => JSON.parse(format(response));
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));

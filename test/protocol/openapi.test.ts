@@ -2,11 +2,11 @@
 
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
+import { rejected } from '../../src/model/refusal.ts';
+import type { Response, TaskSummary } from '../../src/model/response.ts';
 import { ANSWERS, type AnswerName } from '../../src/protocol/answer-schemas.ts';
 import { format } from '../../src/protocol/format.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
-import { rejected } from '../../src/protocol/refusal.ts';
-import type { Response, TaskSummary } from '../../src/protocol/response.ts';
 
 const payload = new Uint8Array([255]);
 const summary: TaskSummary = {

@@ -1,9 +1,9 @@
 // Requests as they come in: what is taken, what is refused and for which field.
 
 import { expect } from 'chai';
+import type { SubmitRequest } from '../../src/model/request.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
 import { parseRawSubmit, parseSubmit } from '../../src/protocol/parse-submit.ts';
-import type { SubmitRequest } from '../../src/protocol/request.ts';
 
 const limits = { payloadMaxBytes: 1_000 };
 const submit = (fields: object) => parseSubmit(fields, limits) as SubmitRequest;

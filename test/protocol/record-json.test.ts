@@ -1,7 +1,7 @@
 // A record as a line of the log listing, with the names that other programs rely on.
 
 import { expect } from 'chai';
-import type { LogRecord } from '../../src/core/records.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 import { formatRecord } from '../../src/protocol/record-json.ts';
 
 const at = { at: 1_000, prev: 4 };

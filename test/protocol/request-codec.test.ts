@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Request, TASK_STATES } from '../../src/protocol/request.ts';
+import { type Request, TASK_STATES } from '../../src/model/request.ts';
 import { decodeRequest, encodeRequest } from '../../src/protocol/request-codec.ts';
 
 const id = fc.nat(Number.MAX_SAFE_INTEGER);

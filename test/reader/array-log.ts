@@ -1,7 +1,7 @@
 // Owns a log in an array for tests of what reads: numbers may be missing where a test declares it.
 
-import type { LogRecord } from '../../src/core/records.ts';
 import type { DroppedSet, LogReader } from '../../src/log/log.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 
 export class ArrayLog implements LogReader {
   readonly records: (LogRecord | undefined)[] = [];

@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type LogRecord, RECORD_TYPES, taskOf } from '../../src/core/records.ts';
+import { type LogRecord, RECORD_TYPES, taskOf } from '../../src/model/records.ts';
 import { readPage } from '../../src/reader/log-pages.ts';
 import { goOn, type LogQuery } from '../../src/reader/log-query.ts';
 import { queueNames } from '../../src/reader/queue-names.ts';

@@ -1,7 +1,7 @@
 // Owns logs of several tasks whose records lie between each other, made from a list of choices:
 // links and numbers are right, times are not what these tests are about.
 
-import type { LogRecord } from '../../src/core/records.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 import type { TaskChain } from '../../src/reader/log-query.ts';
 import { ArrayLog } from './array-log.ts';
 

@@ -44,17 +44,17 @@ const ARGS = [
 
 const CONTROLS: Readonly<Record<string, Patch>> = {
   'follows the wall clock': {
-    file: 'src/coordinator-time.js',
+    file: 'src/loop/coordinator-time.js',
     from: 'return this.base + Math.floor(this.clock.monotonic() - this.startedAt);',
     to: 'return Math.floor(this.clock.wall());',
   },
   'begins with the wall clock': {
-    file: 'src/coordinator-time.js',
+    file: 'src/loop/coordinator-time.js',
     from: 'this.base = Math.max(wall, lastAt);',
     to: 'this.base = wall;',
   },
   'begins with the end of the log': {
-    file: 'src/coordinator-time.js',
+    file: 'src/loop/coordinator-time.js',
     from: 'this.base = Math.max(wall, lastAt);',
     to: 'this.base = lastAt === 0 ? wall : lastAt;',
   },

@@ -16,7 +16,7 @@ import { decodeRecord, encodeRecord } from '../../src/log/codec.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import type { LogReader } from '../../src/log/log.ts';
-import { replay } from '../../src/replay.ts';
+import { replay } from '../../src/loop/replay.ts';
 import { cleanEnv } from '../e2e/support.ts';
 import { group, started } from '../log/records.ts';
 import { Random } from '../simulator/random.ts';

@@ -32,12 +32,12 @@ const FAULTS: readonly Omit<Fault, 'nth'>[] = (['data', 'flush', 'meta'] as cons
 
 const CONTROLS: Readonly<Record<string, Patch>> = {
   'answers before the flush': {
-    file: 'src/group-commit.js',
+    file: 'src/loop/group-commit.js',
     from: 'hold(ticket, response) {',
     to: 'hold(ticket, response) { return false;',
   },
   'takes a failed append for a durable one': {
-    file: 'src/group-commit.js',
+    file: 'src/loop/group-commit.js',
     from: "if (result !== 'durable') {",
     to: "if (result === 'fenced') {",
   },

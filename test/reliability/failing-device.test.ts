@@ -32,7 +32,7 @@ const FAULTS: readonly Omit<Fault, 'nth'>[] = [
 const IMPATIENT: readonly Patch[] = [
   { file: 'src/log/lmdb-log.js', from: 'STALL_MS = 10_000', to: 'STALL_MS = 500' },
   {
-    file: 'actors/system-coordinator.js',
+    file: 'actors/supervisor/coordinator-life.js',
     from: 'ENDS_WITHIN_MS = 5_000',
     to: 'ENDS_WITHIN_MS = 500',
   },

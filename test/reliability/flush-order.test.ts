@@ -11,17 +11,17 @@ import { inPlace } from './server.ts';
 
 const CONTROLS: Readonly<Record<string, Patch>> = {
   'answers before the flush': {
-    file: 'src/group-commit.js',
+    file: 'src/loop/group-commit.js',
     from: 'hold(ticket, response) {',
     to: 'hold(ticket, response) { return false;',
   },
   'never flushes': {
-    file: 'src/log/lmdb-env.js',
+    file: 'src/log/lmdb/env.js',
     from: 'noSync,',
     to: 'noSync: true,',
   },
   'does not flush the meta page': {
-    file: 'src/log/lmdb-env.js',
+    file: 'src/log/lmdb/env.js',
     from: 'noSync,',
     to: 'noSync, noMetaSync: true,',
   },

@@ -3,7 +3,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { PageFile } from '../../src/log/page-file.ts';
+import { PageFile } from '../../src/log/lmdb/page-file.ts';
 import type { Call, Step } from './trace.ts';
 
 type Write = Extract<Call, { kind: 'write' }>;

@@ -126,7 +126,7 @@ async function fullAtRemoval(
 }
 
 const LEAVES_HALF: Patch = {
-  file: 'src/log/segment-files.js',
+  file: 'src/log/segments/segment-files.js',
   from: 'fs.rmSync(temporary, { recursive: true, force: true });',
   to: '',
 };

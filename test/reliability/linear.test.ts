@@ -4,8 +4,8 @@
 
 import path from 'node:path';
 import { expect } from 'chai';
-import type { LogRecord } from '../../src/core/records.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 import { FAULTS } from '../simulator/faults.ts';
 import { Random } from '../simulator/random.ts';
 import { Crowd } from './crowd.ts';

@@ -6,7 +6,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Patch } from './patched.ts';
 
-const ACTORS = ['coordinator', 'http-ingress', 'socket-ingress', 'reader', 'timer'];
+const ACTORS = [
+  'coordinator/coordinator-thread',
+  'http/http-ingress',
+  'socket/socket-ingress',
+  'reader/reader',
+  'timer/timer',
+];
 
 /** @param directory gets a file for each thread. */
 export function tellsMemory(directory: string, everyMs: number): readonly Patch[] {

@@ -36,7 +36,7 @@ const LARGE = {
 /** Nothing leaves the device, and each record leaves something in memory. */
 const LEAKS: readonly Patch[] = [
   {
-    file: 'src/removal.js',
+    file: 'src/loop/removal.js',
     from: 'this.passing = this.pass();',
     to: 'void 0;',
   },

@@ -30,7 +30,7 @@ const HALVES = 1_000;
 
 /** A copy in which fewer records gather behind a flush: one machine can ask ten times as much. */
 const SMALL: Patch = {
-  file: 'actors/coordinator.js',
+  file: 'actors/coordinator/coordinator-thread.js',
   from: 'GATHERED_MAX = 4_096',
   to: 'GATHERED_MAX = 256',
 };

@@ -17,7 +17,7 @@ function nodeModules(): string {
 }
 
 export interface Patch {
-  /** Of the built program, as in `src/group-commit.js`. */
+  /** Of the built program, as in `src/loop/group-commit.js`. */
   readonly file: string;
   /** Stands in it exactly once; undefined: the end of the file. */
   readonly from?: string;

@@ -49,7 +49,7 @@ const CONTROLS: Readonly<Record<string, readonly [Who, ...Patch[]]>> = {
   'takes what it finds when it wakes before it looks at the time': [
     'coordinator',
     {
-      file: 'src/coordinator.js',
+      file: 'src/loop/coordinator.js',
       from: 'this.expireDue(now);\n            this.expireNamed(request, now);',
       to: '',
     },

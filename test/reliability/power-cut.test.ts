@@ -22,17 +22,17 @@ const CONTROL_ROUNDS = 8;
 
 const CONTROLS: Readonly<Record<string, Patch>> = {
   'answers before the flush': {
-    file: 'src/group-commit.js',
+    file: 'src/loop/group-commit.js',
     from: 'hold(ticket, response) {',
     to: 'hold(ticket, response) { return false;',
   },
   'never flushes': {
-    file: 'src/log/lmdb-env.js',
+    file: 'src/log/lmdb/env.js',
     from: 'noSync,',
     to: 'noSync: true,',
   },
   'does not flush the last page of a commit': {
-    file: 'src/log/lmdb-env.js',
+    file: 'src/log/lmdb/env.js',
     from: 'noSync,',
     to: 'noSync, noMetaSync: true,',
   },

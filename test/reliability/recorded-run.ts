@@ -11,11 +11,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Coordinator } from '../../src/coordinator.ts';
-import type { LogRecord } from '../../src/core/records.ts';
 import { encodeRecord } from '../../src/log/codec.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
-import type { Lease } from '../../src/protocol/response.ts';
+import { Coordinator } from '../../src/loop/coordinator.ts';
+import type { LogRecord } from '../../src/model/records.ts';
+import type { Lease } from '../../src/model/response.ts';
 import { Random } from '../simulator/random.ts';
 import { digestText, KNOBS, leaseRequest } from '../support/world.ts';
 

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Ended, EXECUTABLE } from '../../src/demo/processes.ts';
+import { type Ended, EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { cleanEnv } from '../e2e/support.ts';
 import { ownPort } from '../support/own-port.ts';
 

@@ -9,7 +9,7 @@ import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { digestText } from '../support/world.ts';
 import type { Patch } from './patched.ts';
 
-const ACTOR = 'actors/coordinator.js';
+const ACTOR = 'actors/coordinator/coordinator-thread.js';
 
 /** @param file gets a line for each beginning and each end: the newest record, and the digest. */
 export function tellsDigests(file: string): readonly Patch[] {

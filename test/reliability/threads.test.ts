@@ -16,8 +16,8 @@ import { holdsAll } from './verified.ts';
 import { until } from './waiting.ts';
 
 /** The actors whose death closes connections; that of others must not. */
-const INGRESSES = ['http-ingress', 'socket-ingress'];
-const ACTORS = [...INGRESSES, 'reader', 'timer', 'coordinator'];
+const INGRESSES = ['http/http-ingress', 'socket/socket-ingress'];
+const ACTORS = [...INGRESSES, 'reader/reader', 'timer/timer', 'coordinator/coordinator-thread'];
 const WITHIN_MS = 20_000;
 /** Deaths of the coordinator's thread within a minute that end the process. */
 const DEATHS_MAX = 6;
@@ -39,9 +39,9 @@ const betweenTurns = (dir: string): Patch[] =>
 
 /** In the middle of a decision, of an answer, and of a commit. */
 const MOMENTS: Readonly<Record<string, readonly [file: string, head: string]>> = {
-  deciding: ['src/coordinator.js', 'decide(record) {'],
+  deciding: ['src/loop/coordinator.js', 'decide(record) {'],
   answering: ['src/mailbox/consumer.js', 'reply(to, ticket, message) {'],
-  appending: ['src/group-commit.js', 'append(record) {'],
+  appending: ['src/loop/group-commit.js', 'append(record) {'],
 };
 
 const inATurn = (dir: string): Patch[] =>

@@ -28,12 +28,12 @@ const LOAD_MS = 300;
 
 const BELIEVES_ITSELF: readonly Patch[] = [
   {
-    file: 'src/log/lmdb-env.js',
+    file: 'src/log/lmdb/env.js',
     from: 'const APPEND = { append: true };',
     to: 'const APPEND = {};',
   },
   {
-    file: 'src/log/lmdb-env.js',
+    file: 'src/log/lmdb/env.js',
     from: 'this.db.ifNoExists(free, () => {',
     to: 'this.db.batch(() => {',
   },

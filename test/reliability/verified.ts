@@ -4,7 +4,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { EXECUTABLE } from '../../src/demo/processes.ts';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { cleanEnv } from '../e2e/support.ts';
 import { audit } from './audit.ts';
 import { compare } from './history.ts';

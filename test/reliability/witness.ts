@@ -3,11 +3,11 @@
 // record, and each answer must be the right one at its record; one that caused no record, at some
 // moment between the call and the return.
 
-import type { LogRecord } from '../../src/core/records.ts';
+import type { LogRecord } from '../../src/model/records.ts';
+import type { LeaseRequest, Request } from '../../src/model/request.ts';
+import type { Response } from '../../src/model/response.ts';
 import { format } from '../../src/protocol/format.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
-import type { LeaseRequest, Request } from '../../src/protocol/request.ts';
-import type { Response } from '../../src/protocol/response.ts';
 import { difference } from '../simulator/checkers/same.ts';
 import { Book } from '../simulator/model/book.ts';
 import {

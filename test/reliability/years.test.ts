@@ -9,7 +9,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { EXECUTABLE } from '../../src/demo/processes.ts';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { cleanEnv } from '../e2e/support.ts';
 import { samplesOf, valueOf } from '../metrics/exposition.ts';
 import { HttpLink } from './links.ts';

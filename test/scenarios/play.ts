@@ -12,18 +12,18 @@
 //   explain T2               the story as text
 
 import { recordLine } from '../../src/cli/record-line.ts';
-import { explain } from '../../src/core/explain.ts';
-import type { CoreKnobs } from '../../src/core/knobs.ts';
+import { explain } from '../../src/explain/explain-task.ts';
+import { explanationText } from '../../src/explain/page-text.ts';
 import type { Outcome } from '../../src/log/memory-log.ts';
-import { explanationText } from '../../src/protocol/explanation-text.ts';
+import { parseTaskId } from '../../src/model/ids.ts';
+import type { CoreKnobs } from '../../src/model/knobs.ts';
+import type { Response } from '../../src/model/response.ts';
+import { clockText } from '../../src/model/time-text.ts';
 import { format } from '../../src/protocol/format.ts';
 import { httpStatus } from '../../src/protocol/http-status.ts';
-import { parseTaskId } from '../../src/protocol/ids.ts';
 import { parseRequest, type Verb } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
 import { formatRecord } from '../../src/protocol/record-json.ts';
-import type { Response } from '../../src/protocol/response.ts';
-import { clockText } from '../../src/protocol/time-text.ts';
 import { readStory } from '../../src/reader/task-story.ts';
 import { World } from '../support/world.ts';
 

@@ -1,8 +1,8 @@
 // Owns those who submit, look and meddle: new tasks around the backlog that the settings ask for,
 // the same request id again, kills, redrives, reads, and ids that nobody ever had.
 
-import type { Request, SubmitRequest } from '../../src/protocol/request.ts';
-import { TASK_STATES } from '../../src/protocol/request.ts';
+import type { Request, SubmitRequest } from '../../src/model/request.ts';
+import { TASK_STATES } from '../../src/model/request.ts';
 import type { Network } from './network.ts';
 import { Random } from './random.ts';
 import type { World } from './world.ts';

@@ -1,9 +1,9 @@
 // Owns the device of a simulated log, which keeps the records that were read from its bytes: the
 // many replays of a run do not read them again. An audit reads the bytes and passes this by.
 
-import type { LogRecord } from '../../src/core/records.ts';
 import { decodeRecord } from '../../src/log/codec.ts';
 import { MemoryStore } from '../../src/log/memory-store.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 
 export class DecodedStore extends MemoryStore {
   private readonly decoded: (LogRecord | undefined)[] = [];

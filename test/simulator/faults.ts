@@ -17,11 +17,11 @@ export const FAULTS: readonly Fault[] = [
     name: 'expiry is not checked before a request',
     changes: [
       [
-        'coordinator.js',
+        'loop/coordinator.js',
         'return true;\n            if (this.expiredInGroup',
         'return true;\n            if (true) return true;\n            if (this.expiredInGroup',
       ],
-      ['coordinator.js', 'if (lease !== undefined && isOver(lease, now))', 'if (false)'],
+      ['loop/coordinator.js', 'if (lease !== undefined && isOver(lease, now))', 'if (false)'],
       [...LATE_OFF, 'const over = record.type === "LeaseExpired";'],
     ],
     seenBy: ['model'],
@@ -51,14 +51,14 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'answers leave before the flush',
-    changes: [['coordinator.js', 'if (!this.commits.hold(ticket, response))', 'if (true)']],
+    changes: [['loop/coordinator.js', 'if (!this.commits.hold(ticket, response))', 'if (true)']],
     seenBy: ['order'],
   },
   {
     name: 'answers wait for the group in flight instead of the one that gathers',
     changes: [
       [
-        'group-commit.js',
+        'loop/group-commit.js',
         'if (this.gathering.records.length > 0) {\n            this.gathering',
         'if (this.inFlight === undefined && this.gathering.records.length > 0) {\n' +
           '            this.gathering',
@@ -70,7 +70,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'a failed append is not undone in the state',
     changes: [
       [
-        'recovery.js',
+        'loop/recovery.js',
         "this.enter('rebuilding');\n        try {\n            await this.options.log.reopen();\n" +
           '            if (this.options.log.lastNumber !== this.state.lastSeq)',
         "this.enter('rebuilding');\n        try {\n            await this.options.log.reopen();\n" +
@@ -81,7 +81,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'who was in the group behind the failed one is not told',
-    changes: [['group-commit.js', '...group.answers, ...after.answers', '...group.answers']],
+    changes: [['loop/group-commit.js', '...group.answers, ...after.answers', '...group.answers']],
     seenBy: ['liveness', 'answers'],
   },
   {
@@ -139,7 +139,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'a request id is forgotten on replay',
     changes: [
       [
-        'replay.js',
+        'loop/replay.js',
         'applyChecked(state, record);',
         'applyChecked(state, { ...record, requestId: undefined });',
       ],
@@ -191,9 +191,9 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'coordinator time goes back with the wall clock over a restart',
     changes: [
-      ['coordinator-time.js', 'Math.max(wall, lastAt)', 'wall'],
+      ['loop/coordinator-time.js', 'Math.max(wall, lastAt)', 'wall'],
       [
-        'coordinator.js',
+        'loop/coordinator.js',
         'Math.max(this.recovery.time.now(), this.state.lastAt)',
         'this.recovery.time.now()',
       ],
@@ -230,7 +230,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'a parked request is not woken by a task that comes back',
     changes: [
       [
-        'granting.js',
+        'loop/granting.js',
         "if (name === 'WAITING')\n            this.woken.add",
         "if (name === 'WAITING')\n            void",
       ],
@@ -258,7 +258,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'overdue leases are not expired at recovery',
-    changes: [['recovery.js', 'more = !this.loop.expireDue(now);', 'more = false;']],
+    changes: [['loop/recovery.js', 'more = !this.loop.expireDue(now);', 'more = false;']],
     seenBy: ['model'],
   },
   {
@@ -289,7 +289,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'a read does not wait for the flush of what it saw',
     changes: [
       [
-        'reading.js',
+        'loop/reading.js',
         'this.loop.answer(ticket, this.read(request, now));',
         'this.loop.events.answer(ticket, this.read(request, now));',
       ],
@@ -316,28 +316,28 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'parked requests are not answered at a stop',
-    changes: [['coordinator.js', 'this.granting.hurryAll(this.now());', 'void 0;']],
+    changes: [['loop/coordinator.js', 'this.granting.hurryAll(this.now());', 'void 0;']],
     seenBy: ['answers'],
   },
   {
     name: 'history is forgotten right after the clock has jumped a day',
-    changes: [['coordinator.js', 'if (!this.recovery.time.mayForget(now))', 'if (false)']],
+    changes: [['loop/coordinator.js', 'if (!this.recovery.time.mayForget(now))', 'if (false)']],
     seenBy: ['model'],
   },
   {
     name: 'a restored log issues its numbers twice',
-    changes: [['recovery.js', 'this.state.lastSeq + 1 + this.skip', 'this.state.lastSeq + 1']],
+    changes: [['loop/recovery.js', 'this.state.lastSeq + 1 + this.skip', 'this.state.lastSeq + 1']],
     seenBy: ['model'],
   },
   {
     name: 'records of remembered tasks are removed',
     changes: [
       [
-        'removal.js',
+        'loop/removal.js',
         'return task < segment.first && !this.log.dropped.has(task);',
         'return false;',
       ],
-      ['removal.js', 'this.state().tasks.find(task) !== NONE', 'false'],
+      ['loop/removal.js', 'this.state().tasks.find(task) !== NONE', 'false'],
     ],
     seenBy: ['durability', 'exception', 'agreement'],
   },

@@ -9,8 +9,8 @@ import {
   type RetryKnobs,
   type Trouble,
 } from '../../src/client/retry.ts';
-import type { Request } from '../../src/protocol/request.ts';
-import type { Response } from '../../src/protocol/response.ts';
+import type { Request } from '../../src/model/request.ts';
+import type { Response } from '../../src/model/response.ts';
 import { Random } from './random.ts';
 import type { World } from './world.ts';
 

@@ -1,14 +1,14 @@
 // Owns one coordinator process of the simulated world: the real loop on a log in memory whose disk
 // obeys the simulation, with everything that it decides and answers written down.
 
-import { Coordinator } from '../../src/coordinator.ts';
-import type { Clock } from '../../src/coordinator-time.ts';
 import type { Digest } from '../../src/core/digest-index.ts';
-import type { CoordinatorStarted, LogRecord } from '../../src/core/records.ts';
-import type { GroupCommit } from '../../src/group-commit.ts';
 import type { AppendResult, SealedSegment } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
-import type { Response } from '../../src/protocol/response.ts';
+import { Coordinator } from '../../src/loop/coordinator.ts';
+import type { Clock } from '../../src/loop/coordinator-time.ts';
+import type { GroupCommit } from '../../src/loop/group-commit.ts';
+import type { CoordinatorStarted, LogRecord } from '../../src/model/records.ts';
+import type { Response } from '../../src/model/response.ts';
 import type { DecodedStore } from './decoded.ts';
 import type { ModelKnobs } from './model/decide.ts';
 

@@ -3,9 +3,9 @@
 // more, or in the very millisecond in which their lease ends.
 
 import { type HeldLease, heartbeat, holdLease, wakeAtMs } from '../../src/client/heartbeat.ts';
-import type { LeaseGranted } from '../../src/core/records.ts';
-import type { LeaseRequest, ReportRequest } from '../../src/protocol/request.ts';
-import type { Lease } from '../../src/protocol/response.ts';
+import type { LeaseGranted } from '../../src/model/records.ts';
+import type { LeaseRequest, ReportRequest } from '../../src/model/request.ts';
+import type { Lease } from '../../src/model/response.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Network } from './network.ts';
 import { Random } from './random.ts';

@@ -4,12 +4,12 @@
 
 import { stateDigest } from '../../src/core/digest.ts';
 import { brokenInvariants } from '../../src/core/invariants.ts';
-import type { CoordinatorStarted, LeaseGranted, LogRecord } from '../../src/core/records.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
-import type { Request } from '../../src/protocol/request.ts';
-import type { Response } from '../../src/protocol/response.ts';
-import { isRead } from '../../src/reading.ts';
-import { replay } from '../../src/replay.ts';
+import { isRead } from '../../src/loop/reading.ts';
+import { replay } from '../../src/loop/replay.ts';
+import type { CoordinatorStarted, LeaseGranted, LogRecord } from '../../src/model/records.ts';
+import type { Request } from '../../src/model/request.ts';
+import type { Response } from '../../src/model/response.ts';
 import { checkAgreement, checkRemoved } from './checkers/agreement.ts';
 import { checkAnswer } from './checkers/answers.ts';
 import { FactsChecker } from './checkers/facts.ts';

@@ -2,7 +2,7 @@
 // gives to whoever asks for any: while such a server is down, a client's connection or another
 // test could get its port. Test processes that run at the same time take them from other blocks.
 
-import { tryPort } from '../../src/demo/processes.ts';
+import { tryPort } from '../../src/play/demo/processes.ts';
 
 /** Below what systems give out themselves: 32768 and more on Linux. */
 const FIRST = 10_000;

@@ -2,22 +2,17 @@
 // tests play their stories on.
 
 import { createHash } from 'node:crypto';
-import { Coordinator } from '../../src/coordinator.ts';
 import { digestOf } from '../../src/core/digest-index.ts';
 import { brokenInvariants } from '../../src/core/invariants.ts';
-import type { CoreKnobs } from '../../src/core/knobs.ts';
-import type { LogRecord } from '../../src/core/records.ts';
 import type { Archive } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
-import type {
-  FailRequest,
-  LeaseRequest,
-  Request,
-  SubmitRequest,
-} from '../../src/protocol/request.ts';
-import type { Lease, Leased, Response, Submitted } from '../../src/protocol/response.ts';
-import type { Mode } from '../../src/recovery.ts';
-import { replay } from '../../src/replay.ts';
+import { Coordinator } from '../../src/loop/coordinator.ts';
+import type { Mode } from '../../src/loop/recovery.ts';
+import { replay } from '../../src/loop/replay.ts';
+import type { CoreKnobs } from '../../src/model/knobs.ts';
+import type { LogRecord } from '../../src/model/records.ts';
+import type { FailRequest, LeaseRequest, Request, SubmitRequest } from '../../src/model/request.ts';
+import type { Lease, Leased, Response, Submitted } from '../../src/model/response.ts';
 
 export const KNOBS: CoreKnobs = {
   leaseDurationMs: 10_000,

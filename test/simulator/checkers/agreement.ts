@@ -1,10 +1,10 @@
 // Owns the comparison of the product's state with the model's book, task by task, and of what left
 // the log with what was forgotten.
 
-import { type LogRecord, taskOf } from '../../../src/core/records.ts';
 import type { State } from '../../../src/core/state.ts';
 import { NONE } from '../../../src/core/task-table.ts';
 import type { MemoryStore } from '../../../src/log/memory-store.ts';
+import { type LogRecord, taskOf } from '../../../src/model/records.ts';
 import type { Book } from '../model/book.ts';
 import { heldLease, type ModelTask } from '../model/tasks.ts';
 import { Violation } from './violation.ts';

@@ -1,7 +1,7 @@
 // Owns what is checked of every answer that leaves: it is the one the model expects, there is one
 // for each request, and everything that it rests on is durable.
 
-import type { Response } from '../../../src/protocol/response.ts';
+import type { Response } from '../../../src/model/response.ts';
 import type { Expected } from '../model/model.ts';
 import { difference, text } from './same.ts';
 import { Violation } from './violation.ts';

@@ -1,7 +1,7 @@
 // Owns what must be true of the durable records alone, whoever decided them: times never go back,
 // and a lease that is over stays over and has at most one outcome.
 
-import type { LogRecord } from '../../../src/core/records.ts';
+import type { LogRecord } from '../../../src/model/records.ts';
 import { Violation } from './violation.ts';
 
 interface LeaseFacts {

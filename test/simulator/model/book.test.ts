@@ -2,7 +2,7 @@
 // taking records back leaves nothing of them.
 
 import { expect } from 'chai';
-import type { LogRecord, TaskCreated } from '../../../src/core/records.ts';
+import type { LogRecord, TaskCreated } from '../../../src/model/records.ts';
 import { Book } from './book.ts';
 import type { ModelTask } from './tasks.ts';
 

@@ -1,7 +1,7 @@
 // Owns the model's memory: what the records so far say of every task, and the way back to an
 // earlier record when a log refuses those after it. It decides nothing.
 
-import type { LogRecord, TaskCreated, Totals } from '../../../src/core/records.ts';
+import type { LogRecord, TaskCreated, Totals } from '../../../src/model/records.ts';
 import { newTask, taskAfter } from './fold.ts';
 import { Order } from './order.ts';
 import {

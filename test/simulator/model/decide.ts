@@ -1,16 +1,16 @@
 // Owns what the requirements say about one request: which record it causes and how it is answered,
 // decided on the model's book alone. How requests wait is in model.ts.
 
-import type { LogRecord, TaskCreated, TaskDead } from '../../../src/core/records.ts';
-import type { CancelledReason, Rejected, RejectedReason } from '../../../src/protocol/refusal.ts';
+import type { LogRecord, TaskCreated, TaskDead } from '../../../src/model/records.ts';
+import type { CancelledReason, Rejected, RejectedReason } from '../../../src/model/refusal.ts';
 import type {
   HeartbeatRequest,
   LeaseRequest,
   ReportRequest,
   Request,
   SubmitRequest,
-} from '../../../src/protocol/request.ts';
-import type { EmptyReason, HeartbeatOk, Lease, Response } from '../../../src/protocol/response.ts';
+} from '../../../src/model/request.ts';
+import type { EmptyReason, HeartbeatOk, Lease, Response } from '../../../src/model/response.ts';
 import { difference } from '../checkers/same.ts';
 import type { Book } from './book.ts';
 import {

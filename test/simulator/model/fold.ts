@@ -1,7 +1,7 @@
 // Owns what one record makes of one task of the model: a new object for the old one. It knows
 // nothing of other tasks, and decides nothing.
 
-import type { LogRecord, TaskCreated } from '../../../src/core/records.ts';
+import type { LogRecord, TaskCreated } from '../../../src/model/records.ts';
 import {
   afterFailure,
   copyOf,

@@ -1,7 +1,7 @@
 // Owns what the model says about retention (R32): when history leaves is the product's choice, what
 // leaves, and that it leaves at last, is not.
 
-import type { HistoryForgotten, LogRecord } from '../../../src/core/records.ts';
+import type { HistoryForgotten, LogRecord } from '../../../src/model/records.ts';
 import { Violation } from '../checkers/violation.ts';
 import type { Book } from './book.ts';
 import type { ModelKnobs } from './decide.ts';

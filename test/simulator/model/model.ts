@@ -2,9 +2,9 @@
 // is told what the product really decided. Where the documents leave the product a choice (when a
 // parked request is served, when history is forgotten) it takes the product's, if it is allowed.
 
-import type { LogRecord } from '../../../src/core/records.ts';
-import type { LeaseRequest, Request, TaskRequest } from '../../../src/protocol/request.ts';
-import type { Lease, Response } from '../../../src/protocol/response.ts';
+import type { LogRecord } from '../../../src/model/records.ts';
+import type { LeaseRequest, Request, TaskRequest } from '../../../src/model/request.ts';
+import type { Lease, Response } from '../../../src/model/response.ts';
 import { difference, text } from '../checkers/same.ts';
 import { Violation } from '../checkers/violation.ts';
 import { Book } from './book.ts';

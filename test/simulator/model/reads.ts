@@ -1,7 +1,7 @@
 // Owns what the model says to reads: one task as it stands, lists, and the counts.
 
-import type { Request, TaskRequest, TasksRequest } from '../../../src/protocol/request.ts';
-import type { Response, TaskShown, TaskSummary } from '../../../src/protocol/response.ts';
+import type { Request, TaskRequest, TasksRequest } from '../../../src/model/request.ts';
+import type { Response, TaskShown, TaskSummary } from '../../../src/model/response.ts';
 import { difference } from '../checkers/same.ts';
 import type { Book } from './book.ts';
 import { heldLease, isOver, type ModelTask } from './tasks.ts';

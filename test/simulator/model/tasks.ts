@@ -1,8 +1,8 @@
 // Owns the shapes of the reference model: tasks and leases as the requirements describe them, as
 // plain objects that are never changed, only replaced. Nothing of the product but types is used.
 
-import type { FailureKind, ReportVerb, RetryPolicy } from '../../../src/core/records.ts';
-import type { TaskStateName } from '../../../src/protocol/request.ts';
+import type { FailureKind, ReportVerb, RetryPolicy } from '../../../src/model/records.ts';
+import type { TaskStateName } from '../../../src/model/request.ts';
 
 export interface ModelLease {
   readonly id: number;

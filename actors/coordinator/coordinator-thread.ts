@@ -1,0 +1,248 @@
+// Owns the coordinator's thread: a port, a clock and a log around src/loop/coordinator.ts. It takes
+// requests out of the mailbox, hands them to the loop, and sends the answers back; it decides
+// nothing. It ends by itself only after saying why, and is never terminated from outside, because
+// ending a thread that writes LMDB ends the process.
+
+import { createHash } from 'node:crypto';
+import { workerData } from 'node:worker_threads';
+import { digestOf } from '../../src/core/digest-index.ts';
+import { type LmdbArchive, openArchive } from '../../src/log/archive.ts';
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { LogCorrupt, wayOut } from '../../src/log/log.ts';
+import { Coordinator } from '../../src/loop/coordinator.ts';
+import type { CoordinatorEvents } from '../../src/loop/loop-options.ts';
+import { Consumer, type MailboxSink, type Peer } from '../../src/mailbox/consumer.ts';
+import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
+import { InvariantBroken } from '../../src/model/assert.ts';
+import { encodeAnswer } from '../../src/protocol/answer-frame.ts';
+import { decodeRequest } from '../../src/protocol/request-codec.ts';
+import { clock } from '../shared/clock.ts';
+import type { CoordinatorData, FromCoordinator, ToCoordinator } from '../shared/control.ts';
+import { watchLag } from '../shared/lag.ts';
+import { PHASE_OF, Progress } from '../shared/progress.ts';
+import { EarlyLook, waitsForTime } from './early-look.ts';
+import { MeasuredLog } from './measured-log.ts';
+import { Notices, sightOf } from './notices.ts';
+
+/** While a group is in flight so much may gather; then the mailbox holds what comes. */
+const GATHERED_MAX = 4_096;
+const GATHERED_MAX_BYTES = 16 * 1024 * 1024;
+const DRAIN_MESSAGES = 1_024;
+const DRAIN_BYTES = 8 * 1024 * 1024;
+/** A ticket of the loop is its producer's place here times this, plus the producer's own ticket. */
+const TICKETS = 2 ** 32;
+
+const NOTHING = new Uint8Array(0);
+
+const data = workerData as CoordinatorData;
+const progress = new Progress(data.progress);
+const lag = watchLag('coordinator');
+const say = (message: FromCoordinator): void => data.control.postMessage(message);
+
+class CoordinatorActor {
+  private readonly peers: Peer[] = [];
+  private readonly places = new Map<Peer, number>();
+  private readonly consumer = new Consumer(() => setImmediate(() => this.pump()));
+  private readonly loop: Coordinator;
+  private readonly log: MeasuredLog;
+  private readonly archive: LmdbArchive | undefined;
+  private readonly notices = new Notices();
+  private readonly early = new EarlyLook({
+    tickMs: data.tickMs,
+    isWanted: () => this.running && waitsForTime(this.loop),
+    look: () =>
+      this.guarded(() => {
+        this.loop.tick();
+        this.consumer.flushReplies();
+      }),
+  });
+  private running = false;
+  private held = false;
+
+  constructor(log: MeasuredLog, archive: LmdbArchive | undefined) {
+    this.log = log;
+    this.archive = archive;
+    this.loop = new Coordinator({
+      log,
+      archive,
+      knobs: data.core,
+      clock,
+      digestText: (text) => digestOf(createHash('sha256').update(text).digest()),
+      acceptClock: data.acceptClock,
+      skip: data.skip,
+      onReplay: (records) => {
+        progress.replay = { records, of: log.lastNumber };
+      },
+      events: this.events(),
+    });
+    this.loop.reading.surroundings = () => this.surroundings();
+  }
+
+  attach(end: MailboxEnd): void {
+    const peer = this.consumer.add(end);
+    this.places.set(peer, this.peers.length);
+    this.peers.push(peer);
+  }
+
+  async start(): Promise<void> {
+    progress.phase = 'recovering';
+    progress.replay = { records: 0, of: this.log.lastNumber };
+    await this.loop.start();
+    const { recovery } = this.loop;
+    if (recovery.mode === 'ended') return;
+    this.running = true;
+    progress.replay = { records: recovery.replayRecords, of: recovery.replayRecords };
+    const { replayMs, replayRecords } = recovery;
+    say({ kind: 'ready', replayMs, replayRecords, epoch: this.loop.state.epoch });
+    this.pump();
+  }
+
+  /** Answers what is in the mailbox, flushes, closes. */
+  async stop(): Promise<void> {
+    while (this.running && this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink));
+    this.running = false;
+    await this.loop.stop();
+    this.early.stop();
+    this.consumer.close();
+    await this.archive?.close();
+    await this.log.close();
+    say({ kind: 'stopped' });
+    data.control.close();
+    lag.stop();
+  }
+
+  private pump(): void {
+    if (!this.running) return;
+    const more = this.drain();
+    this.loop.flush();
+    this.consumer.flushReplies();
+    if (more && !this.held) setImmediate(() => this.pump());
+  }
+
+  /** Takes what is there; while a group is in flight only as much as may gather behind it. */
+  private drain(): boolean {
+    const { commits } = this.loop;
+    const isMuch = commits.gathered >= GATHERED_MAX || commits.gatheredBytes >= GATHERED_MAX_BYTES;
+    this.held = commits.busy && isMuch;
+    if (this.held) return true;
+    const more = this.guarded(() => this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink));
+    this.early.begin();
+    return more;
+  }
+
+  private guarded<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      die(error);
+    }
+  }
+
+  private readonly sink: MailboxSink = {
+    take: (from, ticket, kind, message) => {
+      if (from.exempt) {
+        this.loop.tick();
+        const { refused } = this.consumer;
+        this.notices.look(sightOf(this.loop, refused, clock.monotonic())).forEach(say);
+        // The timer sends the next tick when this one is answered: they never pile up.
+        this.consumer.reply(from, ticket, NOTHING);
+        return;
+      }
+      const own = (this.places.get(from) as number) * TICKETS + ticket;
+      if (kind === 'withdraw') this.loop.withdraw(own);
+      else if (kind === 'hasten') this.loop.hurry(own);
+      else this.loop.take(own, decodeRequest(message));
+    },
+    gone: (from) => {
+      const place = this.places.get(from) as number;
+      this.loop.granting.withdrawWhere((ticket) => Math.floor(ticket / TICKETS) === place);
+    },
+  };
+
+  private events(): CoordinatorEvents {
+    return {
+      answer: (ticket, response) => {
+        const peer = this.peers[Math.floor(ticket / TICKETS)] as Peer;
+        this.consumer.reply(peer, ticket % TICKETS, encodeAnswer(response));
+      },
+      durable: (seq) => {
+        progress.durable = seq;
+        // Two threads wake for this message: it is sent only where it is waited for.
+        if (progress.awaited) say({ kind: 'durable', seq });
+        this.consumer.flushReplies();
+        // The next commit takes along what has arrived while this one was flushed.
+        if (!this.running) return;
+        const wasHeld = this.held;
+        if (this.drain() || wasHeld) setImmediate(() => this.pump());
+      },
+      mode: (mode) => {
+        progress.phase = PHASE_OF[mode];
+        progress.epoch = this.loop.state.epoch;
+        this.early.begin();
+        const { lastSeq, epoch } = this.loop.state;
+        // Between its start and its first request a coordinator writes expiries only.
+        const expired_overdue = mode === 'serving' ? lastSeq - epoch : undefined;
+        const fields = { last_sequence: lastSeq, expired_overdue };
+        this.notices.entered(mode, clock.monotonic(), fields, data.dataDir).forEach(say);
+      },
+      removed: (segment, records) => {
+        const { first, last } = segment;
+        const msg = 'forgotten history was removed from a segment';
+        say({ kind: 'log', level: 'info', msg, first, last, records });
+      },
+      stopped: (error) => {
+        const msg = 'removing forgotten history stopped; it is tried again';
+        say({ kind: 'log', level: 'error', msg, why: error.message });
+      },
+      fatal: die,
+    };
+  }
+
+  private surroundings(): Record<string, unknown> {
+    const { recovery, removal } = this.loop;
+    const bytes = removal.bytes();
+    return {
+      mode: recovery.mode,
+      log_bytes: bytes.total,
+      log_forgotten_bytes: bytes.forgotten,
+      log_replay_ms: recovery.replayMs,
+      log_replay_records: recovery.replayRecords,
+      clock_offset_ms: recovery.time.offset(),
+      mailbox: { ...this.consumer.depth(), refused: this.consumer.refused },
+      histograms: { ...this.log.figures(), ...this.loop.granting.figures() },
+      event_loop_lag_ms: lag.figures().eventLoopLagMs,
+    };
+  }
+}
+
+/** Says why and ends the process's heart; the supervisor decides what follows. */
+function die(error: unknown): never {
+  const { code, message, stack } = error as Error & { code?: string };
+  const bug = error instanceof InvariantBroken || code === undefined;
+  const words =
+    error instanceof LogCorrupt ? `${message}\n${wayOut(error.seq, data.dataDir)}` : message;
+  progress.phase = 'down';
+  const told = bug ? (stack ?? message) : words;
+  say({ kind: 'fatal', code: bug ? 'INVARIANT' : code, message: told });
+  data.control.close();
+  // Not process.exit inside a message handler's depth: what was posted must leave first.
+  setImmediate(() => process.exit(1));
+  throw error;
+}
+
+try {
+  const log = await openLmdbLog({ dataDir: data.dataDir, segmentBytes: data.segmentBytes });
+  say({ kind: 'opened', created: log.created, records: log.lastNumber, path: data.dataDir });
+  const { archiveDir, skip } = data;
+  const how = { isRestored: skip > 0 };
+  const archive = archiveDir ? await openArchive(archiveDir, log, how) : undefined;
+  const actor = new CoordinatorActor(new MeasuredLog(log, clock.monotonic), archive);
+  for (const end of data.ends) actor.attach(end);
+  data.control.on('message', (message: ToCoordinator) => {
+    if (message.kind === 'attach') actor.attach(message.end);
+    else void actor.stop().catch(die);
+  });
+  await actor.start();
+} catch (error) {
+  die(error);
+}

@@ -1,0 +1,43 @@
+// Owns the looks between two ticks while something waits for time to pass: ticks may be a minute
+// apart, and must not bound how long a parked request or a log that refuses is left alone. It
+// decides nothing: a look is what a tick is.
+
+import type { Coordinator } from '../../src/loop/coordinator.ts';
+
+const LOOK_MS = 50;
+
+/** A parked request waits for a time, a log that refuses for being asked again. */
+export const waitsForTime = ({ granting, recovery }: Coordinator): boolean =>
+  granting.parked.size > 0 || recovery.mode === 'read-only';
+
+export interface EarlyLookOptions {
+  readonly tickMs: number;
+  /** Whether anything waits; asked before each look. */
+  isWanted(): boolean;
+  look(): void;
+}
+
+export class EarlyLook {
+  readonly #options: EarlyLookOptions;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: EarlyLookOptions) {
+    this.#options = options;
+  }
+
+  /** Something may wait by now: looks until nothing does. Cheap when it looks already. */
+  begin(): void {
+    const { tickMs, isWanted, look } = this.#options;
+    if (this.#timer !== undefined || tickMs <= LOOK_MS || !isWanted()) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (!isWanted()) return;
+      look();
+      this.begin();
+    }, LOOK_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,74 @@
+// Owns the batch: many requests in one body, each parsed, decided and recorded by itself, offered
+// to the mailbox in one run and answered in their order. It is no transaction.
+
+import type { ParseLimits } from '../../src/model/limits.ts';
+import { type Rejected, rejected } from '../../src/model/refusal.ts';
+import type { Request } from '../../src/model/request.ts';
+import { type Answer, answerOf } from '../../src/protocol/answer-frame.ts';
+import { parseRequest, type Verb } from '../../src/protocol/parse.ts';
+import { isRefusal } from '../../src/protocol/parse-fields.ts';
+import type { Gate } from '../ingress/gate.ts';
+
+const VERBS: ReadonlySet<unknown> = new Set<Verb>([
+  'submit',
+  'lease',
+  'heartbeat',
+  'complete',
+  'fail',
+  'kill',
+  'redrive',
+]);
+
+/** @param onDone called once, with the body `{"answers":[…]}`. */
+export function askBatch(
+  gate: Gate,
+  requests: readonly unknown[],
+  limits: ParseLimits,
+  onDone: (body: Buffer) => void,
+): void {
+  const answers: Answer[] = [];
+  let open = requests.length;
+  const settle = (index: number, answer: Answer): void => {
+    answers[index] = answer;
+    open -= 1;
+    if (open === 0) onDone(joined(answers));
+  };
+  if (open === 0) onDone(joined(answers));
+  for (let index = 0; index < requests.length; index += 1) {
+    const request = parseOne(requests[index], limits);
+    if (isRefusal(request)) settle(index, answerOf(request));
+    else gate.ask(request, (answer) => settle(index, answer));
+  }
+}
+
+/** @param given one element of `requests`; nothing about it is known. */
+function parseOne(given: unknown, limits: ParseLimits): Request | Rejected {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return rejected('malformed', 'Each request must be a JSON object with its op.');
+  }
+  const { op, ...fields } = given as Record<string, unknown>;
+  if (!VERBS.has(op)) {
+    const detail = `op must be one of ${[...VERBS].join(', ')}.`;
+    return rejected('malformed', detail, { field: 'op' });
+  }
+  const request = parseRequest(op as Verb, fields, limits);
+  if (!isRefusal(request) && request.op === 'lease' && request.waitMs > 0) {
+    const detail = 'wait_ms must be 0 in a batch: one request must not hold up the others.';
+    return rejected('malformed', detail, { field: 'wait_ms' });
+  }
+  return request;
+}
+
+const OPEN = Buffer.from('{"answers":[');
+const CLOSE = Buffer.from(']}');
+
+/** Every body is `{…}`: its status is put in as the first member, the rest is copied as it is. */
+function joined(answers: readonly Answer[]): Buffer {
+  const parts: Buffer[] = [OPEN];
+  for (const [index, { status, body }] of answers.entries()) {
+    parts.push(Buffer.from(`${index === 0 ? '' : ','}{"http_status":${status},`));
+    parts.push(body.subarray(1));
+  }
+  parts.push(CLOSE);
+  return Buffer.concat(parts);
+}

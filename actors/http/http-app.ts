@@ -1,0 +1,110 @@
+// Owns the HTTP server of the ingress: its limits and time-outs, and what happens to a request
+// before its route sees it. What a route does is in http-routes.ts and http-reads.ts.
+
+import type { IncomingMessage } from 'node:http';
+import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
+import { bodyMaxBytes } from '../../src/model/limits.ts';
+import { type Rejected, rejected } from '../../src/model/refusal.ts';
+import type { IngressConfig } from '../ingress/start-data.ts';
+import { BodyReader } from './body.ts';
+import { queryFault } from './fields.ts';
+import { guardOf } from './guard.ts';
+import { clientErrorHandler, errorHandler, notFoundHandler, sendRefusal } from './problems.ts';
+import { OPEN_ROUTES, type ReadLink, readRoutes } from './reads.ts';
+import { type CoordinatorLink, coordinatorRoutes, type Route } from './routes.ts';
+
+export interface HttpTimeouts {
+  /** For receiving the head of a request. */
+  readonly headersMs: number;
+  /** For receiving all of it. */
+  readonly requestMs: number;
+  /** How often both are looked at. */
+  readonly checkMs: number;
+}
+
+const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
+const CONNECTIONS_MAX = 10_000;
+/** So many of the largest bodies may be on their way together. */
+const BODIES_MAX = 16;
+/** Longer than any id may be: what is too long is told as malformed, with its field. */
+const PARAM_MAX_LENGTH = 1_024;
+
+export type AppLink = CoordinatorLink & ReadLink & { readonly config: IngressConfig };
+
+/** @param host the address that is listened on. @returns a server that does not listen yet. */
+export async function createApp(
+  link: AppLink,
+  host: string,
+  { headersMs, requestMs, checkMs }: HttpTimeouts = TIMEOUTS,
+): Promise<FastifyInstance> {
+  const app = fastify({
+    bodyLimit: bodyMaxBytes(link.limits.payloadMaxBytes),
+    requestTimeout: requestMs,
+    http: {
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: checkMs,
+      // Node's own refusal would be no problem document.
+      requireHostHeader: false,
+    },
+    routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
+    clientErrorHandler,
+    frameworkErrors: errorHandler,
+  });
+  app.server.maxConnections = CONNECTIONS_MAX;
+  // A client that has closed its sending half still reads: it gets its answer. Node keeps the
+  // switch for this out of its documentation.
+  (app.server as typeof app.server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  // An unknown Expect is none of our business, and the refusal for it would be no problem document.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
+  const bodyMax = Math.max(link.batchMaxBytes, bodyMaxBytes(link.limits.payloadMaxBytes));
+  takeAnyBody(app, new BodyReader(BODIES_MAX * bodyMax));
+  guard(app, link.config, host);
+  const routes = [...coordinatorRoutes(link), ...readRoutes(link)];
+  for (const route of routes) addRoute(app, route);
+  app.setErrorHandler(errorHandler);
+  app.setNotFoundHandler(notFoundHandler(routes));
+  await app.ready();
+  return app;
+}
+
+function addRoute(app: FastifyInstance, { method, url, bodyLimit, handler }: Route): void {
+  app.route({ method, url, handler, ...(bodyLimit === undefined ? {} : { bodyLimit }) });
+}
+
+/** Bodies are bytes: what they mean, the route says, never their content type. */
+function takeAnyBody(app: FastifyInstance, bodies: BodyReader): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (request, stream, done) => {
+    bodies.read(stream, request.routeOptions.bodyLimit ?? app.initialConfig.bodyLimit ?? 0, done);
+  });
+}
+
+function guard(app: FastifyInstance, config: IngressConfig, host: string): void {
+  const refuse = guardOf(config.token, host);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers } = request.raw;
+    const isOpen = OPEN_ROUTES.has(request.url);
+    const refusal = hostFault(request.raw) ?? (isOpen ? undefined : refuse(headers));
+    if (refusal !== undefined) return sendRefusal(reply, refusal);
+    const fault = queryFault(request.url);
+    if (fault !== undefined) return sendRefusal(reply, fault);
+    if (isEncoded(request)) {
+      return sendRefusal(reply, rejected('malformed', 'Encoded bodies are not taken.'), 415);
+    }
+    // An ill-formed content type would be refused by the framework before our parser sees it.
+    if (headers['content-type'] !== undefined) delete headers['content-type'];
+    done();
+  });
+}
+
+function hostFault({ headers, httpVersion }: IncomingMessage): Rejected | undefined {
+  if (headers.host !== undefined || httpVersion === '1.0') return undefined;
+  return rejected('malformed', 'A request of HTTP/1.1 names its Host.');
+}
+
+function isEncoded({ headers }: FastifyRequest): boolean {
+  const encoding = headers['content-encoding'];
+  return encoding !== undefined && encoding.toLowerCase() !== 'identity';
+}

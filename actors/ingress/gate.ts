@@ -1,0 +1,129 @@
+// Owns an ingress thread's way to the coordinator: every request gets exactly one answer, also when
+// the mailbox is full, the log is not replayed yet, or the coordinator dies. It knows no transport
+// and decides nothing about a task.
+
+import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
+import { Producer } from '../../src/mailbox/producer.ts';
+import { RequestTimes } from '../../src/metrics/figures.ts';
+import { type UnavailableReason, unavailable } from '../../src/model/refusal.ts';
+import { isWorkInProgress, type Request } from '../../src/model/request.ts';
+import { type Answer, answerOf, decodeAnswer } from '../../src/protocol/answer-frame.ts';
+import { encodeRequest } from '../../src/protocol/request-codec.ts';
+import type { Progress } from '../shared/progress.ts';
+
+/** Called exactly once; `answer.body` is a view to be used at once. */
+export type OnAnswer = (answer: Answer) => void;
+
+/** Made once: a refusal when all is full must cost next to nothing. */
+const REFUSALS: Readonly<Record<UnavailableReason, Answer>> = {
+  mailbox_full: answerOf(unavailable('mailbox_full', 'The mailbox is full; nothing happened.')),
+  recovering: answerOf(unavailable('recovering', 'The log is being replayed; nothing happened.')),
+  shutting_down: answerOf(
+    unavailable('shutting_down', 'The coordinator is stopping; nothing happened.'),
+  ),
+  log_unavailable: answerOf(
+    unavailable(
+      'log_unavailable',
+      'The coordinator died; whether the request was recorded is not known.' +
+        ' Repeat it with the same request id, or the same report.',
+    ),
+  ),
+};
+
+const TICKETS = 2 ** 32;
+
+/** A request without an answer yet. */
+interface Asked {
+  readonly op: Request['op'];
+  readonly onAnswer: OnAnswer;
+  /** Monotonic. */
+  readonly sinceMs: number;
+}
+
+export class Gate {
+  /** How long requests took, refused ones too. */
+  readonly times = new RequestTimes();
+  readonly #progress: Progress;
+  readonly #openMax: number;
+  #producer: Producer<Asked> | undefined;
+  #closed = false;
+  #lastTicket = 0;
+
+  /** @param openMax requests that may be without an answer at a time, parked ones included. */
+  constructor(progress: Progress, openMax: number) {
+    this.#progress = progress;
+    this.#openMax = openMax;
+  }
+
+  /** Requests without an answer yet. */
+  get open(): number {
+    return this.#producer?.openTickets ?? 0;
+  }
+
+  /** The connection to use from now on; what is open on an earlier one is answered as lost. */
+  connect(end: MailboxEnd): void {
+    this.#producer?.close();
+    this.#producer = new Producer(end, {
+      onReply: (asked, reply) => this.#settle(asked, decodeAnswer(reply)),
+      onDeath: (open) => {
+        for (const asked of open) this.#settle(asked, REFUSALS.log_unavailable);
+      },
+    });
+  }
+
+  /** From now on every request is refused; what is open is still answered. */
+  refuseNew(): void {
+    this.#closed = true;
+  }
+
+  /**
+   * @returns the ticket by which the request can be withdrawn; 0 when it was refused, and then
+   * onAnswer has been called already.
+   */
+  ask(request: Request, onAnswer: OnAnswer): number {
+    const asked: Asked = { op: request.op, onAnswer, sinceMs: performance.now() };
+    const refusal = this.#refusal();
+    const ticket = refusal === undefined ? this.#offer(request, asked) : 0;
+    if (ticket === 0) this.#settle(asked, REFUSALS[refusal ?? 'mailbox_full']);
+    return ticket;
+  }
+
+  /** The asker is gone: onAnswer is not called any more, and a parked request grants nothing. */
+  withdraw(ticket: number): void {
+    this.#producer?.withdraw(ticket);
+  }
+
+  /** The request must be parked no longer: its answer comes now, as it is. */
+  hasten(ticket: number): void {
+    this.#producer?.hasten(ticket);
+  }
+
+  /** Ends the connection; what is open is answered as lost, now. */
+  close(): void {
+    this.#closed = true;
+    this.#producer?.close();
+  }
+
+  #refusal(): UnavailableReason | undefined {
+    if (this.#closed) return 'shutting_down';
+    if (this.#producer === undefined || !this.#producer.alive) {
+      return this.#progress.phase === 'stopping' ? 'shutting_down' : 'recovering';
+    }
+    return this.open < this.#openMax ? this.#progress.refusal() : 'mailbox_full';
+  }
+
+  #offer(request: Request, asked: Asked): number {
+    const producer = this.#producer as Producer<Asked>;
+    do {
+      this.#lastTicket = (this.#lastTicket + 1) % TICKETS;
+    } while (this.#lastTicket === 0 || producer.isOpen(this.#lastTicket));
+    const kind = isWorkInProgress(request.op) ? 'report' : 'request';
+    const taken = producer.offer(this.#lastTicket, kind, encodeRequest(request), asked);
+    return taken ? this.#lastTicket : 0;
+  }
+
+  #settle({ op, onAnswer, sinceMs }: Asked, answer: Answer): void {
+    this.times.observe(op, answer, performance.now() - sinceMs);
+    onAnswer(answer);
+  }
+}

@@ -1,0 +1,212 @@
+// Owns an ingress thread's way to the reader: what the routes ask of the log becomes questions to
+// the reader's thread, and where a task stands is asked of the coordinator first. Trouble is an
+// answer.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { ThreadFigures } from '../../src/metrics/figures.ts';
+import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-text.ts';
+import { parseTaskId } from '../../src/model/ids.ts';
+import { PAGE_DEFAULT } from '../../src/model/limits.ts';
+import { unavailable } from '../../src/model/refusal.ts';
+import type { Request } from '../../src/model/request.ts';
+import { formatRefusal } from '../../src/protocol/problem.ts';
+import type { LogFields } from '../../src/protocol/schemas.ts';
+import { parseStanding } from '../../src/protocol/standing-json.ts';
+import type { LogQuery } from '../../src/reader/log-query.ts';
+import { answerFigures } from '../shared/gathered-figures.ts';
+import { type LagWatch, watchLag } from '../shared/lag.ts';
+import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
+import type { FromReader, PageAnswer, ToReader } from '../shared/reader-messages.ts';
+import type { Gate } from './gate.ts';
+import { type AskPage, LogStream } from './log-stream.ts';
+
+const TYPES: Readonly<Record<StoryForm, string>> = {
+  json: 'application/json; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+const PROBLEM = 'application/problem+json';
+const LINES = 'application/x-ndjson';
+const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
+
+type Asked = (answer: FromReader) => void;
+
+export class ReaderLink implements ReaderGate {
+  readonly #gate: GateLike;
+  readonly #open = new Map<number, Asked>();
+  readonly #lag: LagWatch;
+  #port: MessagePort | undefined;
+  #lastId = 0;
+
+  /** @param actor what this thread is called in metrics. */
+  constructor(gate: GateLike, actor = 'http') {
+    this.#gate = gate;
+    this.#lag = watchLag(actor);
+  }
+
+  /** The channel to use from now on; what is open on an earlier one is answered as lost. */
+  connect(port: MessagePort): void {
+    this.#lose();
+    this.#port?.close();
+    this.#port = port;
+    answerFigures(port, () => this.#figures());
+    port.on('message', (answer: FromReader) => {
+      if (answer.kind === 'ask figures') return;
+      const asked = this.#open.get(answer.id);
+      this.#open.delete(answer.id);
+      asked?.(answer);
+    });
+    port.once('close', () => {
+      if (this.#port === port) this.#lose();
+    });
+  }
+
+  close(): void {
+    this.#lag.stop();
+    this.#lose();
+    this.#port?.close();
+    this.#port = undefined;
+  }
+
+  async explain(taskId: number, form: StoryForm): Promise<ReaderAnswer> {
+    const standing = await askGate(this.#gate, { op: 'standing', taskId });
+    if (standing.status !== 200) return problem(standing);
+    const answer = await this.#ask({ kind: 'explain', standing: standing.text, form });
+    if (answer.kind !== 'text') return broken(answer);
+    return { status: 200, contentType: TYPES[form], body: Buffer.from(answer.body) };
+  }
+
+  async log(fields: LogFields): Promise<ReaderAnswer> {
+    const query = await this.#query(fields);
+    if (query === undefined) return { status: 200, contentType: LINES, body: '' };
+    if ('status' in query) return problem(query);
+    if (fields.follow === 'true') {
+      const left = fields.limit ?? Number.POSITIVE_INFINITY;
+      const stream = new LogStream(this.#askPage, { query, left, follow: true });
+      return { status: 200, contentType: LINES, body: stream };
+    }
+    // The first page is asked for here, so that trouble still has a status of its own.
+    const page = await this.#page(query, false);
+    if (page.kind !== 'page') return broken(page);
+    const stream = new LogStream(this.#askPage, { query, left: query.limit, follow: false }, page);
+    if (!stream.isOver) return { status: 200, contentType: LINES, body: stream };
+    stream.destroy();
+    return { status: 200, contentType: LINES, body: Buffer.from(page.body) };
+  }
+
+  // Who never asks for metrics does not wait, at the start, for what gathers the process's own.
+  /** Shows what can be had: the coordinator and the reader may be away, this thread is not. */
+  async metrics(): Promise<ReaderAnswer> {
+    const [answer, others, process] = await Promise.all([
+      askGate(this.#gate, { op: 'metrics' }),
+      this.#ask({ kind: 'figures' }),
+      import('../shared/process-metrics.ts').then((own) => own.processMetrics()),
+    ]);
+    const coordinator =
+      answer.status === 200 ? (JSON.parse(answer.text) as CoordinatorFigures) : undefined;
+    const threads = others.kind === 'figures' ? others.threads : [];
+    const text = metricsText(coordinator, [this.#figures(), ...threads]);
+    return { status: 200, contentType: PROMETHEUS, body: text + process };
+  }
+
+  #figures(): ThreadFigures {
+    return { ...this.#lag.figures(), requests: this.#gate.times.figures() };
+  }
+
+  /** @returns undefined: the task is unknown, so no record is about it. */
+  async #query(fields: LogFields): Promise<LogQuery | Stood | undefined> {
+    const query: LogQuery = {
+      from: fields.from ?? 1,
+      limit: fields.limit ?? fields.tail ?? PAGE_DEFAULT,
+      tail: fields.tail,
+      queue: fields.queue,
+      type: fields.type,
+    };
+    if (fields.task === undefined) return query;
+    const taskId = parseTaskId(fields.task) ?? 0;
+    const standing = await askGate(this.#gate, { op: 'standing', taskId });
+    if (standing.status === 404) return undefined;
+    if (standing.status !== 200) return standing;
+    const { lastRecord, lastExtension, asOf } = parseStanding(standing.text);
+    return { ...query, taskId, chain: { lastRecord, lastExtension, asOf } };
+  }
+
+  readonly #askPage: AskPage = (query, wait, signal) => this.#page(query, wait, signal);
+
+  async #page(query: LogQuery, wait: boolean, signal?: AbortSignal): Promise<PageOrFailure> {
+    const answer = await this.#ask({ kind: 'page', query, wait }, signal);
+    return answer.kind === 'page' || answer.kind === 'failed' ? answer : unfit(answer.id);
+  }
+
+  #ask(question: Unnumbered, signal?: AbortSignal): Promise<FromReader> {
+    const port = this.#port;
+    this.#lastId += 1;
+    const id = this.#lastId;
+    if (port === undefined) return Promise.resolve(lost(id));
+    return new Promise((resolve) => {
+      const cancel = (): void => {
+        if (!this.#open.delete(id)) return;
+        port.postMessage({ kind: 'cancel', id } satisfies ToReader);
+        resolve(lost(id));
+      };
+      this.#open.set(id, (answer) => {
+        signal?.removeEventListener('abort', cancel);
+        resolve(answer);
+      });
+      port.postMessage({ ...question, id });
+      signal?.addEventListener('abort', cancel);
+    });
+  }
+
+  #lose(): void {
+    const open = [...this.#open];
+    this.#open.clear();
+    for (const [id, asked] of open) asked(lost(id));
+  }
+}
+
+/** An answer of the coordinator, as text. */
+interface Stood {
+  readonly status: number;
+  readonly text: string;
+}
+
+type Unnumbered = ToReader extends infer M ? (M extends ToReader ? Omit<M, 'id'> : never) : never;
+type GateLike = Pick<Gate, 'ask' | 'times'>;
+type PageOrFailure = PageAnswer | Extract<FromReader, { kind: 'failed' }>;
+
+/** Asks the coordinator; its answer is kept beyond the call. */
+function askGate(gate: GateLike, request: Request): Promise<Stood> {
+  return new Promise((resolve) => {
+    gate.ask(request, ({ status, body }) => resolve({ status, text: body.toString('utf8') }));
+  });
+}
+
+const lost = (id: number): FromReader => ({
+  kind: 'failed',
+  id,
+  message: 'the reader is not there; ask again',
+});
+
+const unfit = (id: number): Extract<FromReader, { kind: 'failed' }> => ({
+  kind: 'failed',
+  id,
+  message: 'not an answer to that question',
+});
+
+const problem = ({ status, text }: Stood): ReaderAnswer => ({
+  status,
+  contentType: PROBLEM,
+  body: text,
+});
+
+const broken = (answer: FromReader): ReaderAnswer => ({
+  status: 503,
+  contentType: PROBLEM,
+  body: formatRefusal(
+    unavailable(
+      'log_unavailable',
+      `The log could not be read: ${(answer.kind === 'failed' ? answer : unfit(0)).message}.`,
+    ),
+  ),
+});

@@ -1,0 +1,144 @@
+// Owns one ingress's conversation with the reader: each question gets one answer, a follower waits
+// here for the next durable record and costs nothing meanwhile.
+
+import type { MessagePort } from 'node:worker_threads';
+import { explain } from '../../src/explain/explain-task.ts';
+import type { Explanation } from '../../src/explain/explanation.ts';
+import { explanationJson } from '../../src/explain/page-json.ts';
+import { explanationSvg } from '../../src/explain/page-svg.ts';
+import { explanationText } from '../../src/explain/page-text.ts';
+import type { LogReader } from '../../src/log/log.ts';
+import { parseStanding } from '../../src/protocol/standing-json.ts';
+import { type Paging, readPage } from '../../src/reader/log-pages.ts';
+import { goOn, type QueueOf } from '../../src/reader/log-query.ts';
+import { readStory } from '../../src/reader/task-story.ts';
+import type { StoryForm } from '../shared/reader-gate.ts';
+import type { FromReader, ToReader } from '../shared/reader-messages.ts';
+
+/** What all sessions of the reader share. */
+export interface Reading {
+  readonly log: LogReader;
+  readonly queueOf: QueueOf;
+  /** The newest record that may be shown. */
+  durable(): number;
+  /** The waiter is woken as soon as the record `waiter.from` is durable. */
+  wait(waiter: Waiter): void;
+  forget(waiter: Waiter): void;
+}
+
+/** Somebody who waits for a record; `wake` is called once. */
+export interface Waiter {
+  readonly from: number;
+  wake(): void;
+}
+
+const FORMS: Readonly<Record<StoryForm, (told: Explanation) => string>> = {
+  json: explanationJson,
+  text: explanationText,
+  svg: explanationSvg,
+};
+
+/**
+ * Answers what comes over the port until it closes.
+ * @param current the log as it is open now; undefined: not yet, and the question is told so.
+ */
+export function serveReader(
+  port: MessagePort,
+  current: () => Reading | undefined | Promise<Reading | undefined>,
+): void {
+  const open = new Map<number, Asked>();
+  const answer = (message: FromReader): void => {
+    const { buffer } = 'body' in message ? message.body : { buffer: undefined };
+    port.postMessage(message, buffer instanceof ArrayBuffer ? [buffer] : []);
+  };
+  port.on('message', (message: ToReader) => {
+    const { id } = message;
+    if (message.kind === 'cancel') {
+      open.get(id)?.cancel();
+      return;
+    }
+    if (message.kind !== 'page' && message.kind !== 'explain') return;
+    const asked = new Asked();
+    open.set(id, asked);
+    void Promise.resolve(current())
+      .then((reading) => take(asked, message, reading))
+      .catch((error: Error): FromReader => ({ kind: 'failed', id, message: error.message }))
+      .then((found) => {
+        open.delete(id);
+        return asked.cancelled ? undefined : answer(found);
+      });
+  });
+  port.once('close', () => {
+    for (const asked of open.values()) asked.cancel();
+  });
+}
+
+/** A question that is not answered yet; a follower's may be open for days. */
+class Asked {
+  cancelled = false;
+  #stopWaiting: (() => void) | undefined;
+
+  cancel(): void {
+    this.cancelled = true;
+    this.#stopWaiting?.();
+  }
+
+  /** Resolves when the record `from` is durable, or when nobody waits any more. */
+  until(from: number, reading: Reading): Promise<void> {
+    if (reading.durable() >= from || this.cancelled) return Promise.resolve();
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        from,
+        wake: () => {
+          this.#stopWaiting = undefined;
+          resolve();
+        },
+      };
+      this.#stopWaiting = () => {
+        reading.forget(waiter);
+        waiter.wake();
+      };
+      reading.wait(waiter);
+    });
+  }
+}
+
+type Question = Extract<ToReader, { kind: 'page' | 'explain' }>;
+
+async function take(
+  asked: Asked,
+  message: Question,
+  reading: Reading | undefined,
+): Promise<FromReader> {
+  if (reading === undefined) {
+    return { kind: 'failed', id: message.id, message: 'it is not open yet' };
+  }
+  if (message.kind === 'page') return page(asked, message, reading);
+  const told = explain(readStory(reading.log, parseStanding(message.standing)));
+  return { kind: 'text', id: message.id, body: bytes(FORMS[message.form](told)) };
+}
+
+async function page(
+  asked: Asked,
+  { id, query: first, wait }: Extract<Question, { kind: 'page' }>,
+  reading: Reading,
+): Promise<FromReader> {
+  const paging: Paging = {
+    log: reading.log,
+    queueOf: reading.queueOf,
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    cancelled: () => asked.cancelled,
+  };
+  for (let query = first; ; ) {
+    const { text, records, next, to } = await readPage(paging, query, reading.durable());
+    if (records > 0 || !wait || asked.cancelled) {
+      return { kind: 'page', id, body: bytes(text), records, next, to };
+    }
+    query = goOn(query, next);
+    await paging.pause();
+    await asked.until(next, reading);
+  }
+}
+
+/** A buffer of its own, so that it can be moved to the other thread. */
+const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);

@@ -1,0 +1,115 @@
+// Owns the few numbers about the coordinator that every thread may look at without asking: its
+// phase, how far the replay is, and the newest durable record. One thread writes each word.
+
+import type { Mode } from '../../src/loop/recovery.ts';
+import type { UnavailableReason } from '../../src/model/refusal.ts';
+
+/** refusing: ready for reads, but the log takes no records now. */
+export const PHASES = ['starting', 'recovering', 'ready', 'refusing', 'stopping', 'down'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** What the loop's mode is to those who look from outside. */
+export const PHASE_OF: Readonly<Record<Mode, Phase>> = {
+  starting: 'recovering',
+  serving: 'ready',
+  'read-only': 'refusing',
+  rebuilding: 'refusing',
+  ended: 'down',
+};
+
+const PHASE = 0;
+const REPLAYED = 1;
+const TO_REPLAY = 2;
+const DURABLE = 3;
+const EPOCH = 4;
+const STOPPING = 5;
+const AWAITED = 6;
+const WORDS = 7;
+
+export class Progress {
+  readonly #words: BigInt64Array;
+
+  constructor(shared: SharedArrayBuffer) {
+    this.#words = new BigInt64Array(shared);
+  }
+
+  static share(): SharedArrayBuffer {
+    return new SharedArrayBuffer(WORDS * 8);
+  }
+
+  /** The process is going down as soon as the supervisor says so, whatever the coordinator does. */
+  get phase(): Phase {
+    if (this.#get(STOPPING) === 1) return 'stopping';
+    return PHASES[this.#get(PHASE)] as Phase;
+  }
+
+  /** For the coordinator's thread, and for the supervisor when that thread is dead. */
+  set phase(phase: Phase) {
+    this.#set(PHASE, PHASES.indexOf(phase));
+  }
+
+  /** For the supervisor, once. */
+  stopping(): void {
+    this.#set(STOPPING, 1);
+  }
+
+  /** Records replayed so far, of so many. */
+  get replay(): { records: number; of: number } {
+    return { records: this.#get(REPLAYED), of: this.#get(TO_REPLAY) };
+  }
+
+  set replay({ records, of }: { records: number; of: number }) {
+    this.#set(TO_REPLAY, of);
+    this.#set(REPLAYED, records);
+  }
+
+  /** Number of the newest record that readers may see. */
+  get durable(): number {
+    return this.#get(DURABLE);
+  }
+
+  set durable(seq: number) {
+    this.#set(DURABLE, seq);
+  }
+
+  /** For the reader's thread: whether anybody there waits for the next durable record. */
+  get awaited(): boolean {
+    return this.#get(AWAITED) === 1;
+  }
+
+  set awaited(awaited: boolean) {
+    this.#set(AWAITED, awaited ? 1 : 0);
+  }
+
+  get epoch(): number {
+    return this.#get(EPOCH);
+  }
+
+  set epoch(seq: number) {
+    this.#set(EPOCH, seq);
+  }
+
+  /**
+   * @returns the reason with which an ingress refuses before the mailbox, or undefined: offer
+   * it.
+   */
+  refusal(): UnavailableReason | undefined {
+    switch (this.phase) {
+      case 'ready':
+      case 'refusing':
+        return undefined;
+      case 'stopping':
+        return 'shutting_down';
+      default:
+        return 'recovering';
+    }
+  }
+
+  #get(word: number): number {
+    return Number(Atomics.load(this.#words, word));
+  }
+
+  #set(word: number, value: number): void {
+    Atomics.store(this.#words, word, BigInt(value));
+  }
+}

@@ -1,0 +1,22 @@
+// Owns the seam between an ingress and the reader actor: what is asked about the log as such, which
+// never disturbs the coordinator. An ingress passes the answer on and knows nothing of records.
+
+import type { Readable } from 'node:stream';
+import type { LogFields } from '../../src/protocol/schemas.ts';
+
+export interface ReaderAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** A stream is a follower: it ends with its client, or when the reader stops. */
+  readonly body: string | Buffer | Readable;
+}
+
+export type StoryForm = 'json' | 'text' | 'svg';
+
+/** Never rejects: trouble is an answer. */
+export interface ReaderGate {
+  log(query: LogFields): Promise<ReaderAnswer>;
+  explain(taskId: number, form: StoryForm): Promise<ReaderAnswer>;
+  /** Prometheus text. */
+  metrics(): Promise<ReaderAnswer>;
+}

@@ -1,0 +1,40 @@
+// Owns the words between an ingress thread and the reader thread. Ids pair an answer with its
+// question; whoever asks in pages sets the pace, so neither side gathers more than a page.
+
+import type { ThreadFigures } from '../../src/metrics/figures.ts';
+import type { LogQuery } from '../../src/reader/log-query.ts';
+import type { StoryForm } from './reader-gate.ts';
+
+export type ToReader =
+  /** wait: an empty page is answered only when there is something to show, or it is cancelled. */
+  | { readonly kind: 'page'; readonly id: number; readonly query: LogQuery; readonly wait: boolean }
+  /** standing: the JSON of a Standing that the coordinator has answered. */
+  | {
+      readonly kind: 'explain';
+      readonly id: number;
+      readonly standing: string;
+      readonly form: StoryForm;
+    }
+  | { readonly kind: 'cancel'; readonly id: number }
+  /** What all other threads have measured. */
+  | { readonly kind: 'figures'; readonly id: number }
+  /** What this thread has measured, asked for by `ask figures`. */
+  | { readonly kind: 'own figures'; readonly id: number; readonly figures: ThreadFigures };
+
+export interface PageAnswer {
+  readonly kind: 'page';
+  readonly id: number;
+  readonly body: Uint8Array;
+  readonly records: number;
+  readonly next: number;
+  readonly to: number;
+}
+
+export type FromReader =
+  | PageAnswer
+  | { readonly kind: 'text'; readonly id: number; readonly body: Uint8Array }
+  | { readonly kind: 'figures'; readonly id: number; readonly threads: readonly ThreadFigures[] }
+  /** A question to the other thread; its id is the reader's. */
+  | { readonly kind: 'ask figures'; readonly id: number }
+  /** Of our own errors: a damaged record, a log that cannot be read. */
+  | { readonly kind: 'failed'; readonly id: number; readonly message: string };

@@ -1,0 +1,203 @@
+// Owns one connection of the socket: lines in, answers out, and nothing without bound in between.
+// A peer that does not read is not read from; one that is gone withdraws what it had parked.
+
+import type { Socket } from 'node:net';
+import { LineReader } from '../../src/protocol/framing.ts';
+import {
+  errorAnswer,
+  INVALID_REQUEST,
+  looksLikeHttp,
+  type RpcCall,
+  type RpcItem,
+  readLine,
+  tooLongAnswer,
+} from '../../src/protocol/jsonrpc.ts';
+import { monotonicMs } from '../shared/clock.ts';
+import { Admission, answerCall, type Reply, type SocketBackend, weightOf } from './methods.ts';
+import { SocketOutput } from './output.ts';
+
+/** Open calls of one connection, weighed by what their answers may come to. */
+const WEIGHT_MAX = 1_024;
+/** A batch is answered in one line, which is held until its last answer is there. */
+const BATCH_WEIGHT_MAX = 16 * WEIGHT_MAX;
+/** Answers that the peer has not taken: no further line is read beyond this. */
+const OWED_MAX_BYTES = 1_048_576;
+
+interface OpenCall {
+  readonly weight: number;
+  ticket: number;
+}
+
+export class SocketPeer {
+  readonly #socket: Socket;
+  readonly #backend: SocketBackend;
+  readonly #output: SocketOutput;
+  readonly #reader: LineReader;
+  readonly #admission: Admission;
+  readonly #open = new Set<OpenCall>();
+  #weight = 0;
+  /** Bytes that came but were not looked at, because enough is open or owed. */
+  #unread: Buffer | undefined;
+  #isFirstLine = true;
+  #hasEnded = false;
+  #isFinishing = false;
+  #isResuming = false;
+  /** Monotonic, set while part of a line is there and we are reading. */
+  #halfLineSinceMs: number | undefined;
+
+  constructor(socket: Socket, backend: SocketBackend, onClose: (peer: SocketPeer) => void) {
+    this.#socket = socket;
+    this.#backend = backend;
+    this.#output = new SocketOutput(socket, () => this.#goOn());
+    this.#admission = new Admission(backend);
+    this.#reader = new LineReader(
+      (first) => (first === 0x5b ? backend.batchMaxBytes : backend.lineMaxBytes),
+      (limitBytes) => this.#output.line(tooLongAnswer(limitBytes)),
+    );
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('drain', () => this.#resume());
+    socket.on('end', () => this.#halfClosed());
+    // What was wrong does not matter: 'close' follows, and nobody is left to be told.
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      for (const { ticket } of this.#open) if (ticket !== 0) backend.withdraw(ticket);
+      this.#open.clear();
+      onClose(this);
+    });
+  }
+
+  /** Drops a peer that has been sending one line for too long. */
+  checkIdle(nowMs: number, limitMs: number): void {
+    if (this.#halfLineSinceMs === undefined) return;
+    if (nowMs - this.#halfLineSinceMs > limitMs) this.#socket.destroy();
+  }
+
+  /** Reads no more; what is open is still answered, then the connection ends. */
+  finish(): void {
+    this.#unread = undefined;
+    this.#reader.flush();
+    // Taken and thrown away: bytes left unread would make the kernel reset the connection, and the
+    // peer might lose answers that are on their way.
+    this.#isFinishing = true;
+    this.#socket.resume();
+    this.#halfClosed();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#isFinishing) return;
+    this.#unread = this.#reader.push(chunk, (line) => this.#line(line));
+    const isMidLine = this.#reader.midLine && this.#unread === undefined;
+    if (!isMidLine) this.#halfLineSinceMs = undefined;
+    else this.#halfLineSinceMs ??= monotonicMs();
+    if (this.#isFull()) this.#socket.pause();
+  }
+
+  #isFull(): boolean {
+    return this.#weight >= WEIGHT_MAX || this.#output.owedBytes >= OWED_MAX_BYTES;
+  }
+
+  /** Goes on where it stopped, once half of what was too much is done. */
+  #resume(): void {
+    if (this.#weight > WEIGHT_MAX / 2 || this.#output.owedBytes > OWED_MAX_BYTES / 2) return;
+    const unread = this.#unread;
+    if (unread !== undefined) {
+      this.#unread = undefined;
+      this.#take(unread);
+    }
+    if (this.#unread !== undefined || this.#isFull()) return;
+    if (this.#hasEnded) this.#halfClosed();
+    else if (this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  /** @returns whether the next line may be looked at now. */
+  #line(line: Buffer): boolean {
+    if (this.#isFirstLine) {
+      this.#isFirstLine = false;
+      if (looksLikeHttp(line)) {
+        this.#socket.destroy();
+        return false;
+      }
+    }
+    const message = readLine(line);
+    if (message.kind === 'one') {
+      this.#answer(message.item, line.length, false, (...pieces) => this.#output.line(...pieces));
+    } else if (message.kind === 'batch') this.#batch(message.items, line.length);
+    return !this.#isFull() && !this.#socket.destroyed;
+  }
+
+  /** One line in, one line out: the answers stand in the order of the calls. */
+  #batch(items: readonly RpcItem[], lineBytes: number): void {
+    const answers: Buffer[] = new Array(items.length);
+    let missing = items.length;
+    let weight = 0;
+    for (const [index, given] of items.entries()) {
+      if (given.kind === 'call') weight += weightOf(given, 0);
+      const item = weight > BATCH_WEIGHT_MAX ? tooHeavy(given) : given;
+      this.#answer(item, lineBytes / items.length, true, (...pieces) => {
+        const last = index === items.length - 1 ? '' : ',';
+        answers[index] = Buffer.concat(
+          [...pieces, last].map((each) => Buffer.from(each as string)),
+        );
+        missing -= 1;
+        if (missing === 0) this.#output.line('[', ...answers, ']');
+      });
+    }
+  }
+
+  #answer(item: RpcItem, lineBytes: number, inBatch: boolean, reply: Reply): void {
+    if (item.kind === 'bad') return reply(item.answer);
+    this.#call(item, lineBytes, inBatch, reply);
+  }
+
+  #call(call: RpcCall, lineBytes: number, inBatch: boolean, reply: Reply): void {
+    const open: OpenCall = { weight: weightOf(call, lineBytes), ticket: 0 };
+    this.#weight += open.weight;
+    this.#open.add(open);
+    const settle: Reply = (...pieces) => {
+      if (!this.#open.delete(open)) return;
+      this.#weight -= open.weight;
+      reply(...pieces);
+      this.#goOn();
+    };
+    open.ticket = answerCall(call, inBatch, this.#admission, this.#backend, settle);
+    if (this.#hasEnded && open.ticket !== 0) this.#backend.hasten(open.ticket);
+  }
+
+  /** Looks whether it stopped, after this turn's other answers: one look for all of them. */
+  #goOn(): void {
+    const hasStopped = this.#unread !== undefined || this.#hasEnded || this.#socket.isPaused();
+    if (this.#isResuming || !hasStopped) return;
+    this.#isResuming = true;
+    setImmediate(() => {
+      this.#isResuming = false;
+      this.#resume();
+    });
+  }
+
+  /** The peer sends no more: nothing of it stays parked, what is open is answered, then the end. */
+  #halfClosed(): void {
+    if (this.#socket.destroyed) return;
+    if (!this.#hasEnded) {
+      this.#hasEnded = true;
+      this.#halfLineSinceMs = undefined;
+      for (const { ticket } of this.#open) if (ticket !== 0) this.#backend.hasten(ticket);
+    }
+    if (this.#unread !== undefined) return;
+    const rest = this.#reader.flush();
+    if (rest !== undefined) this.#line(rest);
+    if (this.#open.size > 0) return;
+    this.#output.flush();
+    this.#socket.end();
+  }
+}
+
+function tooHeavy(item: RpcItem): RpcItem {
+  if (item.kind === 'bad') return item;
+  const text = 'The answers to this batch would be too large: send less at a time.';
+  return { kind: 'bad', answer: errorAnswer(item.id, INVALID_REQUEST, text) };
+}

@@ -1,0 +1,75 @@
+// Owns the socket ingress's thread: the actor that the supervisor starts, connects and stops. What
+// goes over the connections is socket-peer.ts and below.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
+import { bodyMaxBytes } from '../../src/model/limits.ts';
+import { Gate } from '../ingress/gate.ts';
+import { ReaderLink } from '../ingress/reader-link.ts';
+import type { SocketIngressData } from '../ingress/start-data.ts';
+import { warmUp } from '../ingress/warm-up.ts';
+import type { ProducerControl, StartResult } from '../shared/control.ts';
+import { serveControl } from '../shared/control-port.ts';
+import { Progress } from '../shared/progress.ts';
+import type { SocketBackend } from './methods.ts';
+import { SocketServer } from './socket-server.ts';
+
+/** Requests without an answer at a time over all connections, parked ones included. */
+const OPEN_MAX = 32_768;
+
+/** The pool's task; resolves after stop. */
+export default function socketIngress(data: SocketIngressData): Promise<void> {
+  return new Promise((resolve) => {
+    const { progress, config, listen, socketPath } = data;
+    const gate = new Gate(new Progress(progress), OPEN_MAX);
+    const reader = new ReaderLink(gate, 'socket');
+    const server = new SocketServer(backendOf(config, gate, reader));
+    const actor: ProducerControl = {
+      connect: (end: MailboxEnd) => gate.connect(end),
+      connectReader: (port: MessagePort) => reader.connect(port),
+      async start(): Promise<StartResult> {
+        try {
+          const address = await server.listen({ ...listen, path: socketPath });
+          warmUp();
+          return { ok: true, address };
+        } catch (error) {
+          const { code = 'LISTEN', message } = error as NodeJS.ErrnoException;
+          return { ok: false, code, message };
+        }
+      },
+      /** Connections that are there stay: what was asked on them is still answered. */
+      quiesce() {
+        gate.refuseNew();
+        server.stopListening();
+      },
+      async stop() {
+        gate.close();
+        reader.close();
+        await server.close();
+        setImmediate(resolve);
+      },
+    };
+    serveControl(data.control, actor);
+  });
+}
+
+function backendOf(
+  config: SocketIngressData['config'],
+  gate: Gate,
+  reader: ReaderLink,
+): SocketBackend {
+  return {
+    limits: config,
+    lineMaxBytes: bodyMaxBytes(config.payloadMaxBytes),
+    batchMaxBytes: Math.max(config.batchMaxBytes, bodyMaxBytes(config.payloadMaxBytes)),
+    token: config.token,
+    configText: JSON.stringify(config.shownConfig),
+    ask: (request, onAnswer) => gate.ask(request, onAnswer),
+    withdraw: (ticket) => gate.withdraw(ticket),
+    hasten: (ticket) => gate.hasten(ticket),
+    async explain(taskId) {
+      const { body } = await reader.explain(taskId, 'json');
+      return body as string | Buffer;
+    },
+  };
+}

@@ -1,0 +1,198 @@
+// Owns the life of the process: the order of the start, what happens when the coordinator dies, and
+// the order of the stop. It decides nothing about tasks and sees no request.
+
+import type { Settings } from '../../src/settings/settings.ts';
+import { shownSettings } from '../../src/settings/settings.ts';
+import type { FromCoordinator } from '../shared/control.ts';
+import { Progress } from '../shared/progress.ts';
+import { type CoordinatorEnd, CoordinatorThread } from './coordinator-life.ts';
+import { Crew } from './crew.ts';
+import { createLogger, type Logger, type LogSettings } from './logger.ts';
+import { planSystem, type SystemPlan } from './plan.ts';
+import { forgetNote, skipOf } from './restored.ts';
+
+export interface SystemOptions {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly logging: LogSettings;
+  /** Which actors there are; from the settings unless a test says otherwise. */
+  readonly plan?: (progress: SharedArrayBuffer) => SystemPlan;
+  /** For what the operator must read: one sentence that says why the process ends. */
+  complain(message: string): void;
+}
+
+export interface RunningSystem {
+  /** The exit status; resolves when everything is closed, or given up. */
+  readonly over: Promise<number>;
+  /** A thread was given up that cannot end: leaving the process in order would wait for it. */
+  readonly stuck: boolean;
+  /** Answers what was accepted, closes, and resolves `over`. */
+  stop(): void;
+}
+
+/** Deaths of the coordinator's thread that are mended in a row, and when a row is over. */
+const RESTARTS_MAX = 5;
+const CALM_MS = 60_000;
+/** A stop is given up after this; supervisors of processes commonly kill after 5 s or more. */
+const STOP_MAX_MS = 4_500;
+
+export function startSystem(options: SystemOptions): RunningSystem {
+  const system = new System(options);
+  const over = system.run();
+  return {
+    over,
+    stop: () => system.stop(),
+    get stuck() {
+      return system.stuck;
+    },
+  };
+}
+
+class System {
+  readonly #options: SystemOptions;
+  readonly #logger: Logger;
+  readonly #coordinatorLogger: Logger;
+  readonly #progress: Progress;
+  readonly #plan: SystemPlan;
+  readonly #crew: Crew;
+  #coordinator: CoordinatorThread | undefined;
+  #restarts: number[] = [];
+  #addresses: string[] = [];
+  #stopping = false;
+  #finish: (status: number) => void = () => {};
+
+  constructor(options: SystemOptions) {
+    const shared = Progress.share();
+    this.#options = options;
+    this.#progress = new Progress(shared);
+    this.#logger = createLogger('supervisor', options.logging);
+    this.#coordinatorLogger = createLogger('coordinator', options.logging);
+    const { settings, version } = options;
+    this.#plan = options.plan?.(shared) ?? planSystem(settings, shared, version);
+    this.#crew = new Crew(this.#plan, this.#logger);
+  }
+
+  async run(): Promise<number> {
+    const finished = new Promise<number>((resolve) => {
+      this.#finish = resolve;
+    });
+    try {
+      for (const result of await this.#crew.listen()) {
+        if (!result.ok) return this.#refuse(result.message);
+        if (result.address !== undefined) this.#addresses.push(result.address);
+      }
+      if (!this.#stopping) this.#launch();
+      return await finished;
+    } catch (error) {
+      return this.#refuse((error as Error).message);
+    } finally {
+      await this.#crew.destroy();
+    }
+  }
+
+  get stuck(): boolean {
+    return this.#coordinator?.gone === false;
+  }
+
+  stop(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#progress.stopping();
+    this.#logger.info('stopping');
+    // Not cleared: the process ends before, or because of it.
+    setTimeout(() => {
+      this.#finish(this.#refuse(`not stopped after ${STOP_MAX_MS} ms`));
+    }, STOP_MAX_MS).unref();
+    void this.#wind().then(
+      (status) => this.#finish(status),
+      (error: Error) => this.#finish(this.#refuse(error.message)),
+    );
+  }
+
+  /** Ingresses first stop taking, the coordinator answers and closes, they write out and close. */
+  async #wind(): Promise<number> {
+    await this.#crew.quiesce();
+    this.#coordinator?.stop();
+    const end = await this.#coordinator?.over;
+    await this.#crew.stop();
+    if (end !== undefined && end.kind !== 'stopped') return this.#refuse(why(end));
+    this.#logger.info('stopped');
+    return 0;
+  }
+
+  #launch(): void {
+    const { coordinator: plan, dataDir } = this.#plan;
+    const data = { ...plan.data, skip: skipOf(dataDir) };
+    const coordinator = new CoordinatorThread({ ...plan, data }, (message) => this.#hear(message));
+    this.#coordinator = coordinator;
+    this.#crew.connect((name, options) => coordinator.connect(name, options));
+    void coordinator.over.then((end) => this.#coordinatorOver(end));
+  }
+
+  #hear(message: FromCoordinator): void {
+    switch (message.kind) {
+      case 'opened':
+        return this.#tellStart(message);
+      case 'ready': {
+        const { replayMs, replayRecords, epoch } = message;
+        this.#crew.ready();
+        forgetNote(this.#plan.dataDir);
+        return this.#logger.info(
+          { replay_ms: replayMs, replay_records: replayRecords, epoch },
+          'ready',
+        );
+      }
+      case 'durable':
+        return this.#crew.durable(message.seq);
+      case 'log': {
+        const { kind: _, level, msg, ...fields } = message;
+        return this.#coordinatorLogger[level](fields, msg);
+      }
+      case 'stopped':
+      case 'fatal':
+        return; // Both come again as the thread's end.
+    }
+  }
+
+  #tellStart({ created, records }: { created: boolean; records: number }): void {
+    const { settings, version } = this.#options;
+    const knobs: Record<string, unknown> = {};
+    const given: Record<string, string> = {};
+    for (const [key, { value, source }] of Object.entries(shownSettings(settings))) {
+      if (value !== undefined) knobs[key] = value;
+      if (source !== 'default') given[key] = source;
+    }
+    const opened = created ? 'created new log' : `opened log, ${records} records`;
+    this.#logger.info(
+      { version, pid: process.pid, addresses: this.#addresses, knobs, given },
+      `${opened}, in ${this.#plan.dataDir}`,
+    );
+  }
+
+  #coordinatorOver(end: CoordinatorEnd): void {
+    if (this.#stopping) return;
+    this.#progress.phase = 'down';
+    const now = performance.now();
+    this.#restarts = this.#restarts.filter((at) => now - at < CALM_MS);
+    if (end.kind !== 'died') return this.#finish(this.#refuse(why(end)));
+    this.#logger.error({ why: end.error.stack ?? end.error.message }, 'the coordinator died');
+    if (this.#restarts.length === RESTARTS_MAX) {
+      const sentence = `the coordinator died ${RESTARTS_MAX + 1} times within a minute`;
+      return this.#finish(this.#refuse(`${sentence}: ${end.error.message}`));
+    }
+    this.#restarts.push(now);
+    this.#launch();
+  }
+
+  #refuse(message: string): number {
+    this.#options.complain(message);
+    return 1;
+  }
+}
+
+const why = (end: CoordinatorEnd): string =>
+  end.kind === 'fatal'
+    ? `${end.code}: ${end.message}`
+    : end.kind === 'died'
+      ? end.error.message
+      : 'the coordinator stopped without being asked to';

@@ -1,0 +1,152 @@
+// Owns the shape of an explanation: one task's story as data. explain-task.ts makes it from the
+// task's records; explanation-json, -text and -svg only show it and add nothing to it.
+
+import type { FailureKind, RecordType, ReportVerb } from '../model/records.ts';
+import type { TaskStateName } from '../model/request.ts';
+
+/** One record of the task, in the log's order. */
+export interface ExplainedRecord {
+  readonly seq: number;
+  readonly at: number;
+  readonly type: RecordType;
+  readonly before: TaskStateName | 'NONE';
+  readonly after: TaskStateName;
+  /** On which condition the record may happen, from the table by which the core decides. */
+  readonly rule: string;
+  /** What the record says, in words. */
+  readonly text: string;
+}
+
+/**
+ * reported: a report for its lease is in the log. heartbeated: extended, never reported. none: only
+ * the grant is there; the answer may have been lost, so perhaps nobody ever worked on it.
+ */
+export type Evidence = 'reported' | 'heartbeated' | 'none';
+export type AttemptEnd = 'completed' | 'failed' | 'released' | 'expired' | 'killed';
+
+export interface ExplainedAttempt {
+  readonly attempt: number;
+  /** The lease's number, which is that of its grant. */
+  readonly leaseId: number;
+  readonly workerId: string;
+  /** From when on the task could have been leased for this attempt. */
+  readonly eligibleAt: number;
+  readonly grantedAt: number;
+  /** The lease's last expiry, extensions included. */
+  readonly leaseExpiry: number;
+  readonly executionDeadline: number;
+  readonly extensions: number;
+  /** Times of the extensions that the log still has; it may have dropped all but the last. */
+  readonly heartbeats: readonly number[];
+  readonly lastHeartbeat?: { readonly at: number; readonly record: number } | undefined;
+  /** Undefined: it runs. */
+  readonly ended?: AttemptEnd | undefined;
+  readonly endedAt?: number | undefined;
+  readonly endRecord?: number | undefined;
+  /** What the worker, or whoever killed the task, gave as the reason. */
+  readonly reason?: string | undefined;
+  readonly kind?: FailureKind | undefined;
+  readonly retryAt?: number | undefined;
+  readonly report?: AttemptReport | undefined;
+  readonly evidence: Evidence;
+  readonly reachedWindow: boolean;
+}
+
+export interface AttemptReport {
+  readonly verb: ReportVerb;
+  readonly outcome: 'COMMITTED' | 'CANCELLED';
+  readonly at: number;
+  readonly record: number;
+}
+
+/**
+ * did: the earlier attempt's late report came while the later lease was held. may: the earlier
+ * worker had shown life and nothing says when it stopped. unknown: it never showed any.
+ */
+export type Certainty = 'did' | 'may' | 'unknown';
+
+/** Two attempts whose workers were, or may have been, at it at the same time. */
+export interface Overlap {
+  readonly leases: readonly [earlier: number, later: number];
+  readonly from: number;
+  /** Undefined: not over yet. */
+  readonly to?: number | undefined;
+  readonly certainty: Certainty;
+  /** The records that this rests on. */
+  readonly records: readonly number[];
+}
+
+export type Topic =
+  | 'origin'
+  | 'cause'
+  | 'late'
+  | 'restart'
+  | 'clock'
+  | 'end'
+  | 'overlap'
+  | 'effect';
+
+/** One claim in plain words, and the records that it rests on. */
+export interface Statement {
+  readonly topic: Topic;
+  readonly text: string;
+  readonly records: readonly number[];
+}
+
+/** A start of the coordinator that falls into the history. */
+export interface ExplainedStart {
+  readonly seq: number;
+  readonly at: number;
+  /** The newest record before it: until then the coordinator was surely up. */
+  readonly lastAliveAt?: number | undefined;
+  /** Coordinator time minus the wall clock at this start, in ms. */
+  readonly clockOffsetMs: number;
+}
+
+export interface ExplainedNow {
+  readonly state: TaskStateName;
+  /** Coordinator time at which this was true. */
+  readonly at: number;
+  readonly eligibleAt?: number | undefined;
+  readonly ahead?: number | undefined;
+  /** There are more tasks ahead than `ahead` says. */
+  readonly aheadIsMore: boolean;
+  /** Whether a running coordinator was asked; a log alone does not tell who asks for tasks. */
+  readonly advisory: boolean;
+  /** Advisory, not of the log: when a worker last asked for the queue since the start. */
+  readonly queueLastAskedAt?: number | undefined;
+  /** Advisory: lease requests for the queue that are parked now. */
+  readonly queueParked?: number | undefined;
+  readonly leaseId?: number | undefined;
+  readonly leaseExpiry?: number | undefined;
+  readonly executionDeadline?: number | undefined;
+  readonly attemptsLeft: number;
+  /** What is true now, a sentence each. */
+  readonly facts: readonly string[];
+  /** What will change it, and by which rule. */
+  readonly next: string;
+}
+
+export interface Explanation {
+  readonly taskId: number;
+  readonly queue: string;
+  readonly state: TaskStateName;
+  readonly createdAt: number;
+  readonly maxRetries: number;
+  readonly executionWindowMs: number;
+  readonly originTaskId?: number | undefined;
+  readonly redrivenAs?: number | undefined;
+  /** The story in one sentence. */
+  readonly summary: string;
+  readonly records: readonly ExplainedRecord[];
+  /**
+   * Records of the task that are not in `records`: older heartbeats beyond the bound, or
+   * dropped.
+   */
+  readonly recordsLeftOut: number;
+  readonly attempts: readonly ExplainedAttempt[];
+  readonly starts: readonly ExplainedStart[];
+  readonly statements: readonly Statement[];
+  readonly overlaps: readonly Overlap[];
+  readonly now: ExplainedNow;
+}

@@ -1,0 +1,28 @@
+// Owns which sealed segments become one: neighbours that are small together. Rewriting leaves what
+// is remembered of each segment, a few records often, and files of years would pile up. It looks
+// at sizes and changes nothing.
+
+import type { Segment } from './chain.ts';
+import { fileBytes } from './segment-files.ts';
+
+/** @returns the first neighbours that together stay within the limit; undefined: there are none. */
+export function smallNeighbours(
+  segments: readonly Segment[],
+  limitBytes: number,
+): readonly Segment[] | undefined {
+  let run: Segment[] = [];
+  let sum = 0;
+  for (const segment of segments) {
+    if (segment.seal === undefined) break;
+    const bytes = fileBytes(segment.path);
+    if (sum + bytes > limitBytes) {
+      if (run.length > 1) break;
+      run = [];
+      sum = 0;
+    }
+    if (bytes > limitBytes) continue;
+    run.push(segment);
+    sum += bytes;
+  }
+  return run.length > 1 ? run : undefined;
+}

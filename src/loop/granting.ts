@@ -1,0 +1,238 @@
+// Owns the course of lease requests: grant after grant until there is enough, or park until a task,
+// a place in the worker's capacity, or the end of its time comes. Each step is one record, decided
+// by the loop; parked requests are served in order of arrival (R20).
+
+import { nextGrant, whyEmpty } from '../core/lease-manager.ts';
+import { leaseOf } from '../core/respond.ts';
+import { NONE } from '../core/task-table.ts';
+import { type Asking, showTask } from '../core/views.ts';
+import { WorkerRegistry } from '../core/worker-registry.ts';
+import { Histogram, type HistogramData, LONG_SECONDS } from '../metrics/histogram.ts';
+import type { LogRecord } from '../model/records.ts';
+import type { LeaseRequest } from '../model/request.ts';
+import type { EmptyReason, Lease } from '../model/response.ts';
+import type { Coordinator } from './coordinator.ts';
+import type { Ticket } from './group-commit.ts';
+import { type Parked, ParkedRequests } from './parked.ts';
+import { Askers } from './waiting-order.ts';
+
+/** Poison tasks that one request may end before it answers with what it has. */
+const POISON_A_REQUEST = 100;
+const ASKED_MAX = 100_000;
+const ELSEWHERE_MAX = 5;
+
+export class Granting {
+  readonly registry = new WorkerRegistry();
+  /** Queue → when a worker last asked for it; advisory, lost at a restart. */
+  readonly askedAt = new Map<string, number>();
+  readonly parked = new ParkedRequests();
+  /** Queues in which something may have become eligible since they were last looked at. */
+  private readonly woken = new Set<string>();
+  private readonly eligibleToLease = new Histogram(LONG_SECONDS);
+  private readonly loop: Coordinator;
+
+  constructor(loop: Coordinator) {
+    this.loop = loop;
+  }
+
+  figures(): { readonly eligible_to_lease_seconds: HistogramData } {
+    return { eligible_to_lease_seconds: this.eligibleToLease.data() };
+  }
+
+  take(ticket: Ticket, request: LeaseRequest, now: number): void {
+    this.registry.seen(request.workerId, now, request.capacity);
+    for (const queue of request.queues) this.asked(queue, now);
+    const granted = this.grant(request, now);
+    const mayWait = request.waitMs > 0 && !this.loop.isStopping && !granted.gaveUp;
+    if (granted.leases.length === 0 && mayWait) this.parked.add(ticket, request, now);
+    else this.answerLease(ticket, request, granted.leases, now, now);
+  }
+
+  /** Before a record is applied: the worker whose lease it ends, if a parked request waits. */
+  holderOf(record: LogRecord): string | undefined {
+    if (this.parked.size === 0 || !('extensions' in record)) return undefined;
+    const { leases, tasks } = this.loop.state;
+    const row = tasks.find(record.taskId);
+    return tasks.state(row) === 'LEASED' ? leases.get(tasks.leaseId(row))?.workerId : undefined;
+  }
+
+  /** A record happened: note whom it may wake, and tell those who wait for a task's end. */
+  noticed(record: LogRecord, holder: string | undefined): void {
+    if (this.parked.size === 0) return;
+    switch (record.type) {
+      case 'TaskCreated':
+        this.woken.add(record.queue);
+        break;
+      case 'LeaseExpired':
+      case 'TaskCompleted':
+      case 'TaskFailed':
+      case 'TaskDead':
+        this.noticedEnd(record.taskId, holder);
+        break;
+      default:
+    }
+  }
+
+  /** Serves those who ask for the queues that were woken, in order of arrival over all of them. */
+  serve(now: number): void {
+    if (this.woken.size === 0) return;
+    const askers = new Askers(this.parked);
+    for (const queue of this.woken) askers.add(queue);
+    this.woken.clear();
+    const isWorthIt = (queue: string): boolean => this.hasEligible(queue, now);
+    for (;;) {
+      const parked = askers.oldest(isWorthIt);
+      if (parked === undefined) return;
+      const request = parked.request as LeaseRequest;
+      if (this.roomFor(request) <= 0) {
+        askers.pass(parked);
+        continue;
+      }
+      // It may get a task of a queue that time alone has woken: older askers for that come first.
+      const due = request.queues.filter((queue) => !askers.has(queue) && isWorthIt(queue));
+      if (due.length > 0) for (const queue of due) askers.add(queue);
+      else if (!this.serveOne(parked, now)) askers.pass(parked);
+    }
+  }
+
+  /** What became eligible by time alone goes to those who wait for it. */
+  wakeDue(queues: Iterable<string>, now: number): void {
+    if (this.parked.size === 0) return;
+    for (const queue of queues) if (this.hasEligible(queue, now)) this.woken.add(queue);
+    this.serve(now);
+  }
+
+  tick(now: number): void {
+    // Only a queue that has tasks can have one whose time has come.
+    this.wakeDue(this.parked.queuesAskedFor(this.loop.state.contracts.queues), now);
+    for (;;) {
+      const parked = this.parked.takeDue(now);
+      if (parked === undefined) break;
+      this.conclude(parked, now);
+    }
+    this.registry.sweep(now, this.loop.state.leases);
+  }
+
+  withdraw(ticket: Ticket): void {
+    this.parked.take(ticket);
+  }
+
+  withdrawAll(): Ticket[] {
+    return this.parked.takeAll().map((parked) => parked.ticket);
+  }
+
+  withdrawWhere(gone: (ticket: Ticket) => boolean): void {
+    for (const ticket of this.parked.tickets()) if (gone(ticket)) this.parked.take(ticket);
+  }
+
+  hurry(ticket: Ticket, now: number): void {
+    const parked = this.parked.take(ticket);
+    if (parked !== undefined) this.conclude(parked, now);
+  }
+
+  hurryAll(now: number): void {
+    for (const parked of this.parked.takeAll()) this.conclude(parked, now);
+  }
+
+  /** @returns false: there were only poison tasks, and it waits on as if they never were. */
+  private serveOne(parked: Parked, now: number): boolean {
+    const { ticket, parkedAt } = parked;
+    const request = parked.request as LeaseRequest;
+    const { leases, gaveUp } = this.grant(request, now);
+    if (leases.length === 0 && !gaveUp) return false;
+    this.parked.take(ticket);
+    this.answerLease(ticket, request, leases, parkedAt, now);
+    return true;
+  }
+
+  private noticedEnd(taskId: number, holder: string | undefined): void {
+    const { state } = this.loop;
+    const row = state.tasks.find(taskId);
+    const name = state.tasks.state(row);
+    if (name === 'WAITING') this.woken.add(state.queueOf(row).name);
+    else for (const watcher of this.parked.watchersOf(taskId)) this.hurry(watcher.ticket, 0);
+    if (holder === undefined) return;
+    for (const queue of this.parked.queuesOf(holder)) this.woken.add(queue);
+  }
+
+  /** The time of a parked request is over, or what it waited for has come. */
+  private conclude(parked: Parked, now: number): void {
+    const { ticket, request } = parked;
+    if (request.op === 'lease') {
+      this.answerLease(ticket, request, [], parked.parkedAt, now);
+      return;
+    }
+    const { context } = this.loop;
+    const row = context.state.tasks.find(request.taskId);
+    if (row !== NONE) this.loop.answer(ticket, showTask(context, request, row));
+  }
+
+  private grant(request: LeaseRequest, now: number): { leases: Lease[]; gaveUp: boolean } {
+    const { context } = this.loop;
+    const wanted = Math.min(request.max, this.roomFor(request));
+    const leases: Lease[] = [];
+    let bytes = 0;
+    let poisoned = 0;
+    while (leases.length < wanted && bytes < context.knobs.answerMaxBytes) {
+      if (poisoned === POISON_A_REQUEST) return { leases, gaveUp: true };
+      const record = nextGrant(context, request, now);
+      if (record === undefined) break;
+      const { tasks } = context.state;
+      const eligibleAt = tasks.eligibleAt(tasks.find(record.taskId));
+      this.loop.decide(record);
+      if (record.type === 'TaskDead') {
+        poisoned += 1;
+        continue;
+      }
+      const lease = leaseOf(context, record, now);
+      bytes += lease.payload.length;
+      this.eligibleToLease.observe((now - eligibleAt) / 1_000);
+      leases.push(lease);
+    }
+    return { leases, gaveUp: false };
+  }
+
+  private answerLease(
+    ticket: Ticket,
+    request: LeaseRequest,
+    leases: readonly Lease[],
+    askedAt: number,
+    now: number,
+  ): void {
+    this.loop.answer(ticket, {
+      kind: 'leased',
+      leases,
+      waitedMs: now - askedAt,
+      empty: leases.length === 0 ? this.whyEmpty(request) : undefined,
+      base64: request.base64,
+    });
+  }
+
+  private whyEmpty(request: LeaseRequest): EmptyReason {
+    if (this.roomFor(request) <= 0) return { reason: 'at_capacity' };
+    return whyEmpty(this.loop.context, request.queues);
+  }
+
+  private roomFor(request: LeaseRequest): number {
+    return this.registry.roomFor(request.workerId, request.capacity, this.loop.state.leases);
+  }
+
+  private hasEligible(queue: string, now: number): boolean {
+    const { contracts, tasks } = this.loop.state;
+    return (contracts.queues.get(queue)?.firstEligible(tasks, now) ?? NONE) !== NONE;
+  }
+
+  /** Who asks for a queue (advisory); where nobody does, some queues that are asked for. */
+  askingFor(queue: string): Asking {
+    const lastAt = this.askedAt.get(queue);
+    const elsewhere = lastAt === undefined ? [...this.askedAt.keys()].slice(-ELSEWHERE_MAX) : [];
+    return { lastAt, parked: this.parked.countOf(queue), elsewhere };
+  }
+
+  private asked(queue: string, now: number): void {
+    if (this.askedAt.size >= ASKED_MAX && !this.askedAt.has(queue)) {
+      this.askedAt.delete(this.askedAt.keys().next().value as string);
+    }
+    this.askedAt.set(queue, now);
+  }
+}

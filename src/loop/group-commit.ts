@@ -1,0 +1,153 @@
+// Owns the line between decided and durable: records gather in a group, one group is in flight at a
+// time, and every answer waits for the flush of the last record that existed at its decision (R27).
+// It decides nothing and knows no task.
+
+import type { AppendResult, Log } from '../log/log.ts';
+import type { LogRecord } from '../model/records.ts';
+import type { Response } from '../model/response.ts';
+
+/** Whom an answer is for; made by whoever hands a request in, and given back with the answer. */
+export type Ticket = number;
+
+export interface Answer {
+  readonly ticket: Ticket;
+  readonly response: Response;
+}
+
+interface Group {
+  readonly records: LogRecord[];
+  readonly answers: Answer[];
+  /** Of payloads and results in them, counted from when it is the group that gathers. */
+  bytes: number;
+}
+
+export interface Commit {
+  readonly records: number;
+  readonly lastSeq: number;
+  readonly answers: readonly Answer[];
+}
+
+/** What becomes of a group: told once for each, in order. */
+export interface CommitEvents {
+  /** Its records are on the device: its answers may leave. */
+  durable(commit: Commit): void;
+  /** Not known to have happened, nor anything decided after it: these tickets are to be told. */
+  lost(result: Exclude<AppendResult, 'durable'>, tickets: readonly Ticket[]): void;
+}
+
+const emptyGroup = (): Group => ({ records: [], answers: [], bytes: 0 });
+
+export class GroupCommit {
+  private readonly log: Log;
+  private readonly events: CommitEvents;
+  private gathering = emptyGroup();
+  private inFlight: Group | undefined;
+  /** Of answers that joined the group in flight. */
+  private joinedBytes = 0;
+  private waiting: (() => void)[] = [];
+
+  constructor(log: Log, events: CommitEvents) {
+    this.log = log;
+    this.events = events;
+  }
+
+  get busy(): boolean {
+    return this.inFlight !== undefined;
+  }
+
+  /** Records that gather while a group is in flight; whoever feeds us bounds it. */
+  get gathered(): number {
+    return this.gathering.records.length;
+  }
+
+  /** What waits behind the group in flight, in bytes of payloads and results. */
+  get gatheredBytes(): number {
+    return this.gathering.bytes + this.joinedBytes;
+  }
+
+  get idle(): boolean {
+    return this.inFlight === undefined && this.gathering.records.length === 0;
+  }
+
+  /** Resolves when nothing is on its way any more, whatever became of it. */
+  settled(): Promise<void> {
+    if (this.idle) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  append(record: LogRecord): void {
+    this.gathering.records.push(record);
+    if (record.type === 'TaskCreated') this.gathering.bytes += record.payload.length;
+    else if (record.type === 'TaskCompleted') this.gathering.bytes += record.result?.length ?? 0;
+  }
+
+  /** @returns true when the answer waits for a flush, false: it may leave at once. */
+  hold(ticket: Ticket, response: Response): boolean {
+    if (this.gathering.records.length > 0) {
+      this.gathering.answers.push({ ticket, response });
+      this.gathering.bytes += bytesIn(response);
+    } else if (this.inFlight !== undefined) {
+      this.inFlight.answers.push({ ticket, response });
+      this.joinedBytes += bytesIn(response);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /** Reads a record whether it is flushed yet or not. */
+  read(seq: number): LogRecord | undefined {
+    return recordIn(this.gathering, seq) ?? recordIn(this.inFlight, seq) ?? this.log.get(seq);
+  }
+
+  /** Sends what has gathered on its way, unless a group is on its way already. */
+  flush(): void {
+    if (this.inFlight !== undefined || this.gathering.records.length === 0) return;
+    const group = this.gathering;
+    this.inFlight = group;
+    this.gathering = emptyGroup();
+    this.log.append(group.records).then(
+      (result) => this.settle(group, result),
+      () => this.settle(group, 'failed'),
+    );
+  }
+
+  private settle(group: Group, result: AppendResult): void {
+    this.inFlight = undefined;
+    this.joinedBytes = 0;
+    if (result !== 'durable') {
+      const after = this.gathering;
+      this.gathering = emptyGroup();
+      const tickets = [...group.answers, ...after.answers].map((answer) => answer.ticket);
+      this.events.lost(result, tickets);
+      this.wakeIfIdle();
+      return;
+    }
+    const { length } = group.records;
+    const lastSeq = (group.records[length - 1] as LogRecord).seq;
+    this.events.durable({ records: length, lastSeq, answers: group.answers });
+    this.flush();
+    this.wakeIfIdle();
+  }
+
+  private wakeIfIdle(): void {
+    if (!this.idle) return;
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const wake of waiting) wake();
+  }
+}
+
+/** The records of a group are numbered without a gap, so a number is a place. */
+function recordIn(group: Group | undefined, seq: number): LogRecord | undefined {
+  const first = group?.records[0];
+  return first === undefined || seq < first.seq ? undefined : group?.records[seq - first.seq];
+}
+
+function bytesIn(response: Response): number {
+  if (response.kind === 'task') return response.payload.length + (response.result?.length ?? 0);
+  if (response.kind !== 'leased') return 0;
+  let bytes = 0;
+  for (const { payload } of response.leases) bytes += payload.length;
+  return bytes;
+}

@@ -1,0 +1,34 @@
+// Owns what the loop is given: its log, knobs and clock, and whom it tells of what.
+
+import type { DigestText } from '../core/state.ts';
+import type { Archive, Log } from '../log/log.ts';
+import type { CoreKnobs } from '../model/knobs.ts';
+import type { Response } from '../model/response.ts';
+import type { Clock } from './coordinator-time.ts';
+import type { Ticket } from './group-commit.ts';
+import type { Mode } from './recovery.ts';
+import type { RemovalEvents } from './removal.ts';
+
+export interface CoordinatorEvents extends RemovalEvents {
+  /** The one answer to a ticket; everything it rests on is durable. */
+  answer(ticket: Ticket, response: Response): void;
+  /** Records up to this number are on the device. */
+  durable(lastSeq: number, records: number): void;
+  /** Whether requests can be decided, or only read, or nothing yet. */
+  mode(mode: Mode): void;
+  /** This writer must stop: another one has the log, or the log can neither be written nor read. */
+  fatal(error: Error): void;
+}
+
+export interface CoordinatorOptions {
+  readonly log: Log;
+  readonly archive?: Archive | undefined;
+  readonly knobs: CoreKnobs;
+  readonly clock: Clock;
+  readonly digestText: DigestText;
+  readonly events: CoordinatorEvents;
+  readonly acceptClock?: boolean;
+  /** Numbers that the first record leaves free: those between were used elsewhere (R35). */
+  readonly skip?: number;
+  readonly onReplay?: (records: number) => void;
+}

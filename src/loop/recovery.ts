@@ -1,0 +1,187 @@
+// Owns how a writer becomes the writer, and how it goes on after the log refused a record (R28,
+// R29): replay, append CoordinatorStarted, expire what is overdue, serve. While the log takes
+// nothing, reads are served from the state that it holds, and one probe at a time asks it again.
+
+import { applyChecked } from '../core/apply.ts';
+import { check } from '../core/check.ts';
+import { State } from '../core/state.ts';
+import { LogError } from '../log/log.ts';
+import { invariant } from '../model/assert.ts';
+import { type CoordinatorStarted, FORMAT_VERSION } from '../model/records.ts';
+import { type Unavailable, unavailable } from '../model/refusal.ts';
+import type { Request } from '../model/request.ts';
+import { CoordinatorTime } from './coordinator-time.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { CoordinatorOptions } from './loop-options.ts';
+import { isRead } from './reading.ts';
+import { replay } from './replay.ts';
+
+export type Mode = 'starting' | 'serving' | 'read-only' | 'rebuilding' | 'ended';
+
+/** What recovery needs of the loop around it. */
+export interface RecoveringLoop {
+  /** Writes one group's worth of expiries. @returns false: more are due. */
+  expireDue(now: number): boolean;
+  entered(mode: Mode): void;
+}
+
+const PROBE_FIRST_MS = 100;
+const PROBE_LAST_MS = 5_000;
+
+export class Recovery {
+  state: State;
+  time: CoordinatorTime;
+  mode: Mode = 'starting';
+  /** Of this start or rebuild. */
+  replayMs = 0;
+  replayRecords = 0;
+  private readonly options: CoordinatorOptions;
+  private readonly commits: GroupCommit;
+  private readonly loop: RecoveringLoop;
+  private probeEveryMs = PROBE_FIRST_MS;
+  private probeAt = 0;
+  private probing = false;
+  private skip: number;
+  /** Counts the logs lost: what was begun before one must not go on after it. */
+  private losses = 0;
+
+  constructor(options: CoordinatorOptions, commits: GroupCommit, loop: RecoveringLoop) {
+    this.options = options;
+    this.skip = options.skip ?? 0;
+    this.commits = commits;
+    this.loop = loop;
+    this.state = new State(options.digestText);
+    this.time = new CoordinatorTime(options.clock, 0, true);
+  }
+
+  get serving(): boolean {
+    return this.mode === 'serving';
+  }
+
+  /** @returns the answer to a request that cannot be decided now, or undefined. */
+  refuses(request: Request): Unavailable | undefined {
+    if (this.mode === 'serving') return undefined;
+    if (this.mode === 'read-only' && isRead(request)) return undefined;
+    if (this.mode === 'starting') return unavailable('recovering', 'the log is being replayed');
+    return unavailable('log_unavailable', 'the log takes no records at present', this.probeEveryMs);
+  }
+
+  async start(): Promise<void> {
+    this.rebuild();
+    const acceptClock = this.options.acceptClock ?? false;
+    this.time = new CoordinatorTime(this.options.clock, this.state.lastAt, acceptClock);
+    await this.becomeWriter();
+  }
+
+  /** The log refused a group: nothing that was decided since is believed (R28). */
+  lost(result: 'fenced' | 'failed'): void {
+    this.losses += 1;
+    if (result === 'fenced') this.end(fenced());
+    else void this.reopen();
+  }
+
+  tick(now: number): void {
+    if (this.mode !== 'read-only' || this.probing || now < this.probeAt) return;
+    this.probing = true;
+    this.becomeWriter()
+      .catch((error: Error) => this.end(error))
+      .finally(() => {
+        this.probing = false;
+      });
+  }
+
+  private async reopen(): Promise<void> {
+    if (this.mode === 'ended') return;
+    this.enter('rebuilding');
+    try {
+      await this.options.log.reopen();
+      if (this.options.log.lastNumber !== this.state.lastSeq) this.rebuild();
+      await this.becomeWriter();
+    } catch (error) {
+      this.end(error as Error);
+    }
+  }
+
+  private rebuild(): void {
+    const began = this.options.clock.monotonic();
+    const { log, digestText, onReplay } = this.options;
+    const replayed = replay(log, { digestText, ...(onReplay && { onProgress: onReplay }) });
+    this.state = replayed.state;
+    this.replayRecords = replayed.records;
+    this.replayMs = this.options.clock.monotonic() - began;
+  }
+
+  /** Appends CoordinatorStarted on the condition that its number is still the next. */
+  private async becomeWriter(): Promise<void> {
+    const record = this.started();
+    const refused = check(this.state, record);
+    invariant(refused === undefined, `cannot start: ${refused}`);
+    const result = await this.options.log.start(record);
+    if (result === 'fenced') {
+      this.end(fenced());
+    } else if (result === 'failed') {
+      await this.stayReadOnly();
+    } else {
+      applyChecked(this.state, record);
+      this.skip = 0;
+      this.probeEveryMs = PROBE_FIRST_MS;
+      this.options.events.durable(record.seq, 1);
+      const losses = this.losses;
+      await this.expireOverdue();
+      if (losses === this.losses) this.enter('serving');
+    }
+  }
+
+  private started(): CoordinatorStarted {
+    const now = Math.max(this.time.now(), this.state.lastAt);
+    return {
+      type: 'CoordinatorStarted',
+      seq: this.state.lastSeq + 1 + this.skip,
+      at: now,
+      prev: 0,
+      formatVersion: FORMAT_VERSION,
+      startedAt: Math.floor(this.options.clock.wall()),
+    };
+  }
+
+  private async stayReadOnly(): Promise<void> {
+    try {
+      await this.options.log.reopen();
+      if (this.options.log.lastNumber !== this.state.lastSeq) this.rebuild();
+    } catch (error) {
+      this.end(error as Error);
+      return;
+    }
+    // It was flushed when it was reopened: who reads the log may see all of it.
+    this.options.events.durable(this.state.lastSeq, 0);
+    this.enter('read-only');
+    this.probeAt = this.time.now() + this.probeEveryMs;
+    this.probeEveryMs = Math.min(this.probeEveryMs * 2, PROBE_LAST_MS);
+  }
+
+  /** Everything that ran out meanwhile is expired before the first request. */
+  private async expireOverdue(): Promise<void> {
+    const now = Math.max(this.time.now(), this.state.lastAt);
+    const losses = this.losses;
+    for (let more = true; more && losses === this.losses; ) {
+      more = !this.loop.expireDue(now);
+      this.commits.flush();
+      await this.commits.settled();
+    }
+  }
+
+  private enter(mode: Mode): void {
+    if (this.mode === 'ended') return;
+    this.mode = mode;
+    this.loop.entered(mode);
+  }
+
+  private end(error: Error): void {
+    if (this.mode === 'ended') return;
+    this.enter('ended');
+    this.options.events.fatal(error);
+  }
+}
+
+const fenced = (): LogError =>
+  new LogError('LOG_FENCED', 'another process has written to the log: this one must stop');

@@ -1,0 +1,162 @@
+// Owns when forgotten history leaves the device: after its HistoryForgotten is flushed, and after
+// the archive has it where there is one, sealed stretch by sealed stretch in ascending order, in
+// the background (R32). It never decides what is forgotten, and removing the same again is
+// harmless. A stretch is rewritten again only when the forgetting has come as far beyond its end
+// again as at the last time, so that the rewrites of one stretch stay few however long a task in it
+// waits; and neighbours that became small become one.
+
+import type { State } from '../core/state.ts';
+import { NONE } from '../core/task-table.ts';
+import { weightOf } from '../core/weights.ts';
+import type { Archive, Log, SealedSegment } from '../log/log.ts';
+import { type HistoryForgotten, type LogRecord, taskOf } from '../model/records.ts';
+
+/** Told to whoever wants to know. */
+export interface RemovalEvents {
+  removed?(segment: SealedSegment, records: number): void;
+  /** The pass stopped; it is tried again when more has been forgotten. */
+  stopped?(error: Error): void;
+}
+
+export interface RemovalOptions {
+  readonly log: Log;
+  readonly archive?: Archive | undefined;
+  readonly events: RemovalEvents;
+}
+
+export class Removal {
+  /** While a pass runs nothing more may be forgotten: what is not flushed yet must stay. */
+  busy = false;
+  /** Steps that were done since the start: a busy pass in which it stands still is stuck. */
+  steps = 0;
+  private readonly log: Log;
+  private readonly archive: Archive | undefined;
+  private readonly state: () => State;
+  private readonly events: RemovalEvents;
+  private readonly ending = new AbortController();
+  private passing: Promise<void> = Promise.resolve();
+  private unflushed: HistoryForgotten | undefined;
+  /** How far flushed records have forgotten. */
+  private through = 0;
+  /** Last number of a stretch → how far the forgetting must come before it is rewritten again. */
+  private readonly dueAt = new Map<number, number>();
+  /** What was removed of the history that this state has forgotten. */
+  private gone: { readonly state: State; weight: number } | undefined;
+
+  constructor({ log, archive, events }: RemovalOptions, state: () => State) {
+    this.log = log;
+    this.archive = archive;
+    this.state = state;
+    this.events = events;
+  }
+
+  noticed(record: LogRecord): void {
+    if (record.type === 'HistoryForgotten') this.unflushed = record;
+  }
+
+  /** The records up to this number are on the device. */
+  durable(lastSeq: number): void {
+    const record = this.unflushed;
+    if (record === undefined || record.seq > lastSeq) return;
+    this.unflushed = undefined;
+    this.begin(record.completedThrough, record.failedThrough);
+  }
+
+  /** The log was replayed: all that it forgot is flushed. */
+  begin(completedThrough: number, failedThrough: number): void {
+    this.through = Math.max(this.through, completedThrough, failedThrough);
+    if (!this.busy && !this.ending.signal.aborted) this.passing = this.pass();
+  }
+
+  /** The log's size on the device, and the share of it that nothing remembered needs. */
+  bytes(): { readonly total: number; readonly forgotten: number } {
+    const { total } = this.log.bytes();
+    const state = this.state();
+    const { live, forgotten } = state.weights;
+    const left = Math.max(0, forgotten - this.goneOf(state).weight);
+    return { total, forgotten: left === 0 ? 0 : Math.round((total * left) / (live + left)) };
+  }
+
+  /** A replay does not see what is gone already. */
+  private goneOf(state: State): { weight: number } {
+    if (this.gone?.state !== state) this.gone = { state, weight: 0 };
+    return this.gone;
+  }
+
+  /** Gives up what it was doing, soon; resolves when no pass runs, and none will begin. */
+  async stop(): Promise<void> {
+    this.ending.abort();
+    await this.passing;
+  }
+
+  private async pass(): Promise<void> {
+    this.busy = true;
+    try {
+      await this.keepInArchive();
+      for (const segment of this.log.sealed()) {
+        if (this.ending.signal.aborted) return;
+        if (this.through >= (this.dueAt.get(segment.last) ?? segment.last)) {
+          await this.rewrite(segment);
+        }
+      }
+      await this.mergeSmall();
+    } catch (error) {
+      if (!this.ending.signal.aborted) this.events.stopped?.(error as Error);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  /** As far as anything is forgotten, so that the archive has the end of every story it begins. */
+  private async keepInArchive(): Promise<void> {
+    if (this.archive === undefined) return;
+    for (const segment of this.log.sealed()) {
+      if (segment.first > this.through || this.ending.signal.aborted) return;
+      await this.archive.keep(segment, this.ending.signal);
+      this.steps += 1;
+    }
+  }
+
+  private async rewrite(segment: SealedSegment): Promise<void> {
+    let weight = 0;
+    const keep = (record: LogRecord): boolean => {
+      const isKept = this.isKept(segment, record);
+      if (!isKept) weight += weightOf(record);
+      return isKept;
+    };
+    const records = await this.log.rewrite(segment, keep, this.ending.signal);
+    this.steps += 1;
+    this.dueAt.set(segment.last, this.through + this.pauseAfter(segment));
+    this.goneOf(this.state()).weight += weight;
+    if (records > 0) this.events.removed?.(segment, records);
+  }
+
+  /** In numbers: never less than what a stretch holds that nothing was removed from yet. */
+  private pauseAfter({ last }: SealedSegment): number {
+    const newest = this.log.sealed().at(-1);
+    const fresh = newest === undefined ? 1 : newest.last - newest.first + 1;
+    return Math.max(fresh, this.through - last);
+  }
+
+  /** A stretch of several is looked at again when its last part would have been. */
+  private async mergeSmall(): Promise<void> {
+    while (
+      !this.ending.signal.aborted &&
+      (await this.log.merge(this.ending.signal)) !== undefined
+    ) {
+      this.steps += 1;
+    }
+    const ends = new Set(this.log.sealed().map(({ last }) => last));
+    for (const last of this.dueAt.keys()) if (!ends.has(last)) this.dueAt.delete(last);
+  }
+
+  /**
+   * What follows a TaskCreated goes only when that is gone, or goes with it: replay passes over the
+   * records of a task that was dropped, and would find holes in one that was not.
+   */
+  private isKept(segment: SealedSegment, record: LogRecord): boolean {
+    const task = taskOf(record);
+    if (task === 0 || this.state().tasks.find(task) !== NONE) return true;
+    return task < segment.first && !this.log.dropped.has(task);
+  }
+}

@@ -1,0 +1,143 @@
+// Owns the judgement whether a value has the form that its schema asks for, and the words for a
+// value that has not: which field, and what belongs there. It never repairs or converts anything.
+
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { type Rejected, rejected } from '../model/refusal.ts';
+import type { Schema } from './schema.ts';
+import { type Form, SCHEMAS } from './schemas.ts';
+
+// Our schemas are our own and tested: to check them against the meta-schema at each start would
+// cost more than to compile them. The first fault is enough: a body may hold a million.
+const ajv = new Ajv({ meta: false, validateSchema: false, strict: false, ownProperties: true });
+const validators = new Map<Form, ValidateFunction>();
+
+function validatorOf(form: Form): ValidateFunction {
+  let validator = validators.get(form);
+  if (validator === undefined) {
+    validator = ajv.compile(SCHEMAS[form]);
+    validators.set(form, validator);
+  }
+  return validator;
+}
+
+/** Every form, the ones that are asked first in front; see prepare. */
+export const FORMS = Object.keys(SCHEMAS) as readonly Form[];
+
+/** Makes a form's judge now, so that the first request of its kind does not wait for it. */
+export const prepare = (form: Form): void => void validatorOf(form);
+
+/** @returns undefined when the value has the form, else what is wrong with it, naming the field. */
+export function malformed(form: Form, value: unknown): Rejected | undefined {
+  const validator = validatorOf(form);
+  if (validator(value)) return undefined;
+  return explain(SCHEMAS[form], validator.errors?.[0], value);
+}
+
+/** @returns whether a field is a whole number, so that its text in a query may be made one. */
+export function wantsWholeNumber(form: Form, field: string): boolean {
+  const { properties } = SCHEMAS[form];
+  return Object.hasOwn(properties, field) && properties[field]?.type === 'integer';
+}
+
+function explain(schema: Schema, fault: ErrorObject | undefined, value: unknown): Rejected {
+  // A name that nobody knows explains a required one that is missing: it is told first.
+  const unknown = unknownField(schema, fault, value);
+  if (unknown !== undefined) {
+    const field = dotted(unknown);
+    return rejected('malformed', `There is no field ${field} here.`, { field });
+  }
+  if (fault?.keyword === 'required') {
+    const field = dotted(`${fault.instancePath}/${fault.params.missingProperty}`);
+    return rejected('malformed', `The field ${field} is missing.`, { field });
+  }
+  const path = fault?.instancePath ?? '';
+  if (path === '') return rejected('malformed', 'A JSON object is expected, with named fields.');
+  const field = dotted(path);
+  const wanted = shapeOf(nodeAt(schema, path));
+  const given = kindOf(valueAt(value, path));
+  return rejected('malformed', `${field} must be ${wanted}; ${given} was given.${hint(field)}`, {
+    field,
+  });
+}
+
+/** @returns the path of the first name that the schema does not know, beside or at the fault. */
+function unknownField(
+  schema: Schema,
+  fault: ErrorObject | undefined,
+  value: unknown,
+): string | undefined {
+  const path = fault?.instancePath ?? '';
+  const { properties, additionalProperties } = nodeAt(schema, path);
+  const at = valueAt(value, path);
+  if (additionalProperties !== false || properties === undefined) return undefined;
+  if (typeof at !== 'object' || at === null || Array.isArray(at)) return undefined;
+  const name = Object.keys(at).find((key) => !Object.hasOwn(properties, key));
+  return name === undefined
+    ? undefined
+    : `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function hint(field: string): string {
+  if (field !== 'payload' && field !== 'result') return '';
+  return (
+    ` The ${field} is opaque bytes: send an object as a JSON string of its text,` +
+    ` and bytes as ${field}_base64.`
+  );
+}
+
+const steps = (path: string): string[] =>
+  path
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+const FIELD_SHOWN_MAX = 200;
+
+// The path may end in a key that the client chose; an answer is no place for a megabyte of it.
+function dotted(path: string): string {
+  const field = steps(path).join('.');
+  return field.length <= FIELD_SHOWN_MAX ? field : `${field.slice(0, FIELD_SHOWN_MAX)}…`;
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  let at: unknown = value;
+  for (const step of steps(path)) at = Object.getOwnPropertyDescriptor(Object(at), step)?.value;
+  return at;
+}
+
+function nodeAt(schema: Schema, path: string): Schema {
+  let node = schema;
+  for (const step of steps(path)) {
+    const { properties = {}, items, additionalProperties } = node;
+    const named = Object.hasOwn(properties, step) ? properties[step] : items;
+    node = named ?? (typeof additionalProperties === 'object' ? additionalProperties : {});
+  }
+  return node;
+}
+
+/** What belongs in a field, in words, from its schema. */
+function shapeOf(node: Schema): string {
+  const { type, minimum, maximum, minItems = 0, maxItems, minLength = 0, maxLength } = node;
+  if (node.enum !== undefined) return `one of ${node.enum.join(', ')}`;
+  if (node.pattern !== undefined || node.anyOf !== undefined) {
+    return `a string: ${lowerFirst(node.description ?? '')}`;
+  }
+  if (type === 'integer') return `a whole number from ${minimum} to ${maximum}`;
+  if (type === 'number') return `a number from ${minimum} to ${maximum}`;
+  if (type === 'array') return `a list of ${minItems} to ${maxItems} items`;
+  if (type === 'object') return 'an object';
+  return maxLength === undefined ? 'a string' : `a string of ${minLength} to ${maxLength} bytes`;
+}
+
+const lowerFirst = (text: string): string =>
+  (text.charAt(0).toLowerCase() + text.slice(1)).replace(/\.$/, '');
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'no finite number';
+  if (typeof value === 'boolean') return String(value);
+  const { length } = value as string;
+  return length === 0 ? 'an empty string' : `a string of ${length} characters`;
+}

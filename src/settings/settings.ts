@@ -1,0 +1,217 @@
+// Owns the reading of the knobs: flag before environment before file before default, and the
+// refusal of what is out of range. It writes nothing; the files that it needs are read for it.
+
+import { parseJson } from '../protocol/json.ts';
+import {
+  flagOf,
+  KNOB_NAMES,
+  KNOBS,
+  type Knob,
+  type KnobName,
+  type KnobValues,
+  keyOf,
+  rangeOf,
+  variableOf,
+} from './knob-table.ts';
+
+export type Source = 'flag' | 'env' | 'file' | 'default';
+export interface Settings {
+  readonly values: KnobValues;
+  readonly sources: Readonly<Record<KnobName, Source>>;
+  /** The bearer token itself: shown nowhere. */
+  readonly token: string | undefined;
+  readonly tokenSource: Source;
+}
+
+/** Where settings come from; `readFile` throws as node:fs does. */
+export interface SettingSources {
+  /** By knob name; a switch that was given is true. */
+  readonly flags: Readonly<Partial<Record<KnobName, string | true>>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly configFile?: string | undefined;
+  readFile(path: string): string;
+}
+
+/** A knob that cannot be: the start is refused. The message names the knob and its range. */
+export class KnobError extends Error {
+  override readonly name = 'KnobError';
+  readonly code = 'KNOB';
+}
+
+type Value = string | number | boolean | undefined;
+type Found = readonly [value: Value, source: Source];
+
+/** @throws KnobError */
+export function readSettings(from: SettingSources): Settings {
+  const file = readConfig(from);
+  const values: Partial<Record<KnobName, Value>> = {};
+  const sources: Partial<Record<KnobName, Source>> = {};
+  for (const name of KNOB_NAMES) {
+    const [value, source] = find(name, from, file);
+    values[name] = value;
+    sources[name] = source;
+  }
+  heartbeatInterval(values, sources);
+  const known = values as unknown as KnobValues;
+  const [token, tokenSource] = readToken(from, known);
+  if (token === undefined) onlyLoopback(known);
+  return { values: known, sources: sources as Settings['sources'], token, tokenSource };
+}
+
+function find(name: KnobName, from: SettingSources, file: ReadonlyMap<string, unknown>): Found {
+  const knob = KNOBS[name];
+  const flag = from.flags[name];
+  if (flag !== undefined) return [parse(name, knob, flag, flagOf(name)), 'flag'];
+  const variable = from.env[variableOf(name)];
+  if (variable !== undefined) return [parse(name, knob, variable, variableOf(name)), 'env'];
+  const key = keyOf(name);
+  if (file.has(key)) return [fromFile(name, knob, file.get(key), from.configFile ?? ''), 'file'];
+  return [knob.default, 'default'];
+}
+
+const DIGITS = /^-?\d+$/;
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
+function parse(name: KnobName, knob: Knob, given: string | true, where: string): Value {
+  if (given === true) return true;
+  switch (knob.kind) {
+    case 'whole':
+      return inRange(name, knob, DIGITS.test(given) ? Number(given) : given, where);
+    case 'number':
+      return inRange(name, knob, DECIMAL.test(given) ? Number(given) : given, where);
+    case 'switch':
+      return inRange(
+        name,
+        knob,
+        given === 'true' ? true : given === 'false' ? false : given,
+        where,
+      );
+    default:
+      return inRange(name, knob, given, where);
+  }
+}
+
+const fromFile = (name: KnobName, knob: Knob, given: unknown, path: string): Value =>
+  inRange(name, knob, given, `${keyOf(name)} in ${path}`);
+
+function inRange(name: KnobName, knob: Knob, given: unknown, where: string): Value {
+  if (isOf(knob, given)) return given as Value;
+  const flag = where === flagOf(name) ? '' : ` (${flagOf(name)})`;
+  throw new KnobError(`${where}${flag}: ${JSON.stringify(given)} is not ${rangeOf(knob)}`);
+}
+
+function isOf(knob: Knob, given: unknown): boolean {
+  switch (knob.kind) {
+    case 'whole':
+      return (
+        Number.isSafeInteger(given) &&
+        (given as number) >= knob.min &&
+        (given as number) <= knob.max
+      );
+    case 'number':
+      return (
+        Number.isFinite(given) && (given as number) >= knob.min && (given as number) <= knob.max
+      );
+    case 'choice':
+      return typeof given === 'string' && knob.choices.includes(given);
+    case 'text':
+      return (
+        typeof given === 'string' &&
+        given !== '' &&
+        !given.includes('\0') &&
+        Buffer.byteLength(given) <= (knob.maxBytes ?? Number.POSITIVE_INFINITY)
+      );
+    case 'switch':
+      return typeof given === 'boolean';
+  }
+}
+
+function readConfig({ configFile: path, readFile }: SettingSources): ReadonlyMap<string, unknown> {
+  if (path === undefined) return new Map();
+  let text: string;
+  try {
+    text = readFile(path);
+  } catch (error) {
+    throw new KnobError(`--config ${path}: ${(error as Error).message}`);
+  }
+  const parsed = parseJson(Buffer.from(text));
+  if (parsed.kind !== 'json') throw new KnobError(`--config ${path}: ${parsed.detail}`);
+  const content = parsed.value;
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new KnobError(`--config ${path}: a JSON object is expected, with knobs by name`);
+  }
+  const known = new Set(KNOB_NAMES.map(keyOf));
+  const found = new Map(Object.entries(content));
+  for (const key of found.keys()) {
+    if (!known.has(key)) throw new KnobError(`--config ${path}: there is no knob ${key}`);
+  }
+  return found;
+}
+
+function heartbeatInterval(
+  values: Partial<Record<KnobName, Value>>,
+  sources: Partial<Record<KnobName, Source>>,
+): void {
+  const lease = values.leaseDurationMs as number;
+  if (values.heartbeatIntervalMs === undefined) {
+    values.heartbeatIntervalMs = Math.max(1, Math.floor(lease / 3));
+  } else if ((values.heartbeatIntervalMs as number) > lease / 2) {
+    throw new KnobError(
+      `--heartbeat-interval-ms (${sources.heartbeatIntervalMs}): ${values.heartbeatIntervalMs} is` +
+        ` more than half of the lease duration, ${lease}: a whole number from 1 to` +
+        ` ${Math.floor(lease / 2)} (ms) is expected`,
+    );
+  }
+}
+
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+
+function readToken(from: SettingSources, { tokenFile }: KnobValues): [string | undefined, Source] {
+  const variable = from.env['LEASEHOLD_TOKEN'];
+  const given = tokenFile === undefined ? variable : readTokenFile(from, tokenFile);
+  if (given === undefined) return [undefined, 'default'];
+  const where = tokenFile === undefined ? 'LEASEHOLD_TOKEN' : `--token-file ${tokenFile}`;
+  if (!TOKEN.test(given)) {
+    throw new KnobError(`${where}: a token is 1 to 4096 visible ASCII characters, without spaces`);
+  }
+  return [given, tokenFile === undefined ? 'env' : 'file'];
+}
+
+function readTokenFile({ readFile }: SettingSources, path: string): string {
+  try {
+    return readFile(path).trim();
+  } catch (error) {
+    throw new KnobError(`--token-file ${path}: ${(error as Error).message}`);
+  }
+}
+
+function onlyLoopback(values: KnobValues): void {
+  for (const name of ['httpHost', 'socketHost'] as const) {
+    if (isLoopback(values[name])) continue;
+    throw new KnobError(
+      `${flagOf(name)}: ${values[name]} is not a loopback address, so a token is needed` +
+        ' (--token-file PATH or LEASEHOLD_TOKEN)',
+    );
+  }
+}
+
+/** True for the addresses that only this machine can reach. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/** One knob as /v1/config and the start line show it. */
+export interface ShownKnob {
+  readonly value: Value;
+  readonly source: Source;
+}
+
+/** @returns every knob by its key; the token is `set` or `not set`, never itself. */
+export function shownSettings(settings: Settings): Readonly<Record<string, ShownKnob>> {
+  const shown: Record<string, ShownKnob> = {};
+  for (const name of KNOB_NAMES) {
+    shown[keyOf(name)] = { value: settings.values[name], source: settings.sources[name] };
+  }
+  const value = settings.token === undefined ? 'not set' : 'set';
+  shown['token'] = { value, source: settings.tokenSource };
+  return shown;
+}

@@ -1,0 +1,157 @@
+// Owns the stories whose explanations are kept under test/golden/explain: every way in which a task
+// runs more than once, ends, or does not run.
+
+import type { TaskStory } from '../../src/explain/explain-task.ts';
+import { NOON, Story } from '../core/story-builder.ts';
+
+export const stories: Readonly<Record<string, () => TaskStory>> = {
+  'ran-once': () => new Story().grant(1, 'w1').heartbeat(4).complete(6, 'sent').told(60),
+  'worker-killed': () =>
+    new Story()
+      .grant(1, 'w1')
+      .heartbeat(4)
+      .heartbeat(7.5)
+      .others(5)
+      .expire()
+      .grant(19, 'w2')
+      .complete(23)
+      .told(60),
+  'worker-frozen-and-woken': () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4);
+    const first = story.leaseId;
+    return story.expire().grant(15, 'w2').heartbeat(18).late(20, first).complete(21).told(60);
+  },
+  'late-report-after-the-end': () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4);
+    const first = story.leaseId;
+    return story.expire().grant(15, 'w2').complete(17).late(30, first).told(60);
+  },
+  'late-report-before-the-next': () => {
+    const story = new Story().grant(1, 'w1');
+    const first = story.leaseId;
+    return story.expire().late(13, first).grant(15, 'w2').complete(17).told(60);
+  },
+  'grant-nobody-received': () =>
+    new Story().grant(1, 'w1').expire().grant(11, 'w1').complete(12).told(60),
+  'heartbeats-cut-off': () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4).heartbeat(7);
+    const first = story.leaseId;
+    return story.expire().grant(17.2, 'w2').late(19, first, 'fail').told(20);
+  },
+  'failed-and-retried': () =>
+    new Story()
+      .grant(1, 'w1')
+      .fail(3, 'smtp: 451 try again later', 8)
+      .grant(9.5, 'w2')
+      .complete(11)
+      .told(60),
+  'given-back': () =>
+    new Story()
+      .grant(1, 'w1')
+      .fail(2, 'shutting down', 3, 'released')
+      .grant(3, 'w2')
+      .complete(4)
+      .told(60),
+  'coordinator-down-longer-than-the-lease': () =>
+    new Story()
+      .grant(1, 'w1')
+      .heartbeat(4)
+      .start(40)
+      .expire(40)
+      .grant(40.1, 'w2')
+      .complete(42)
+      .told(60),
+  'coordinator-down-shorter': () =>
+    new Story()
+      .grant(1, 'w1')
+      .heartbeat(4)
+      .start(9)
+      .expire()
+      .grant(14.5, 'w2')
+      .complete(16)
+      .told(60),
+  'window-reached': () => {
+    const story = new Story({ executionWindowMs: 20_000 }).grant(1, 'w1');
+    for (let second = 4; second < 14; second += 3) story.heartbeat(second);
+    return story.expire().grant(21.1, 'w2').complete(25).told(60);
+  },
+  'no-retry-left': () =>
+    new Story({ retryPolicy: { maxRetries: 1, backoffMs: 0, backoffFactor: 1 } })
+      .grant(1, 'w1')
+      .expire()
+      .grant(12, 'w2')
+      .fail(13, 'no such user')
+      .told(60),
+  permanent: () =>
+    new Story().grant(1, 'w1').fail(3, 'bad address', undefined, 'permanent').told(60),
+  'killed-while-held-and-redriven': () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4);
+    const first = story.leaseId;
+    return story.kill(6, 'wrong template').late(8, first).told(60, { redrivenAs: 77 });
+  },
+  'killed-while-waiting': () => new Story().kill(6, 'not wanted any more').told(60),
+  poison: () => {
+    const story = new Story()
+      .grant(1, 'w1')
+      .expire()
+      .grant(12, 'w2')
+      .expire()
+      .grant(23, 'w1')
+      .expire();
+    return story.kill(34, 'poison: 3 leases in a row expired without a report').told(60);
+  },
+  'started-anew-after-the-end': () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4);
+    const first = story.leaseId;
+    return story.expire().grant(15, 'w2').complete(17).start(20).late(30, first).told(60);
+  },
+  'late-report-when-killed': () => {
+    const story = new Story().grant(1, 'w1');
+    const first = story.leaseId;
+    return story.expire().kill(12, 'not wanted any more').start(15).late(20, first).told(60);
+  },
+  'late-by-nothing': () => {
+    const story = new Story({ requestId: 'order-17' }).grant(1, 'w1');
+    const first = story.leaseId;
+    return story.expire().late(11, first).grant(12, 'w2').complete(13).told(60);
+  },
+  'ran-out-again-and-again': () => {
+    const story = new Story();
+    for (let n = 0; n < 9; n += 1) story.grant(1 + 11 * n, `w${n % 2}`).expire();
+    return story.grant(100, 'w1').fail(101, 'full', 102).grant(102, 'w0').complete(103).told(110);
+  },
+  'failed-and-redriven': () =>
+    new Story({ requestId: 'order-17' })
+      .grant(1, 'w1')
+      .fail(3, 'bad address', undefined, 'permanent')
+      .told(60, { redrivenAs: 77 }),
+  'clock-set-back': () =>
+    new Story().grant(1, 'w1').start(5, 3_600_000).expire().grant(12, 'w2').complete(13).told(60),
+  redrive: () => new Story({ originTaskId: 12 }).grant(1, 'w1').told(2),
+  'waits-for-its-delay': () => new Story({ notBefore: NOON + 7_200_000 }).told(60),
+  'waits-for-its-backoff': () => new Story().grant(1, 'w1').fail(3, 'busy', 63).told(10),
+  'waits-and-nobody-asks': () => new Story({ queue: 'mial' }).told(300, { ahead: 2 }),
+  'waits-behind-others': () =>
+    new Story().told(60, { ahead: 1_000, aheadIsMore: true, queueLastAskedAt: NOON + 59_500 }),
+  'waits-though-a-worker-asked': () => new Story().told(60, { queueLastAskedAt: NOON + 58_000 }),
+  'waits-for-capacity': () =>
+    new Story().told(60, { queueLastAskedAt: NOON - 2_000, queueParked: 1 }),
+  'waits-behind-others-for-capacity': () =>
+    new Story().told(60, { queueLastAskedAt: NOON + 2_000, queueParked: 3, ahead: 1 }),
+  'waits-and-was-asked-for-too-soon': () =>
+    new Story({ notBefore: NOON + 10_000 }).told(60, { queueLastAskedAt: NOON + 2_000 }),
+  'waits-under-another-name': () =>
+    new Story({ queue: 'mial' }).start(59).told(60, { queuesAskedFor: ['mail', 'resize'] }),
+  'waits-as-the-log-tells': () => ({ ...new Story().told(0), advisory: false }),
+  'waits-after-many-expiries': () =>
+    new Story().grant(1, 'w1').expire().told(15, { poisonAtNextGrant: true, attemptsLeft: 0 }),
+  'runs-at-the-window': () => {
+    const story = new Story({ executionWindowMs: 15_000 }).grant(1, 'w1').heartbeat(4);
+    return story.heartbeat(7).told(8);
+  },
+  'many-heartbeats': () => {
+    const story = new Story({ executionWindowMs: 3_600_000 }).grant(1, 'w1');
+    for (let second = 4; second < 900; second += 3) story.heartbeat(second);
+    return story.complete(901).told(1_000);
+  },
+};

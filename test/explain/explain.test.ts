@@ -1,0 +1,52 @@
+// Holds explanations to kept transcripts: what a newcomer would read. `REWRITE=1` writes them anew;
+// read the difference before it is committed.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { explain } from '../../src/explain/explain-task.ts';
+import { explanationJson } from '../../src/explain/page-json.ts';
+import { explanationText } from '../../src/explain/page-text.ts';
+import { stories } from './explain-stories.ts';
+
+const kept = join(process.cwd(), 'test', 'golden', 'explain');
+
+describe('explain', () => {
+  for (const [name, story] of Object.entries(stories)) {
+    it(`tells the story ${name}`, () => {
+      const told = explain(story());
+      const text = explanationText(told);
+      const file = join(kept, `${name}.txt`);
+      if (process.env.REWRITE !== undefined) writeFileSync(file, text);
+      expect(existsSync(file), `${file} is missing: REWRITE=1 makes it`).equal(true);
+      expect(text).equal(readFileSync(file, 'utf8'));
+    });
+
+    it(`names records of the story ${name} only`, () => {
+      const given = story();
+      const told = explain(given);
+      const known = new Set([
+        ...given.records.map(({ seq }) => seq),
+        ...given.starts.map(({ record }) => record.seq),
+        told.originTaskId,
+      ]);
+      for (const { text, records } of told.statements) {
+        expect(records, text).not.empty;
+        for (const seq of records) expect(known.has(seq), `${text} names ${seq}`).equal(true);
+      }
+      expect(told.records.map(({ seq }) => seq)).deep.equal(given.records.map(({ seq }) => seq));
+      expect(
+        told.records.every(({ rule }) => rule !== ''),
+        'each record has its rule',
+      ).equal(true);
+    });
+
+    it(`keeps the text of ${name} within 100 columns and its JSON whole`, () => {
+      const told = explain(story());
+      for (const line of explanationText(told).split('\n')) expect([...line].length).most(100);
+      const json = JSON.parse(explanationJson(told)) as Record<string, unknown[]>;
+      expect(json['attempts']).length(told.attempts.length);
+      expect(json['overlaps']).length(told.overlaps.length);
+    });
+  }
+});

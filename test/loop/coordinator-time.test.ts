@@ -1,0 +1,61 @@
+// Coordinator time over starts with a right and with a wrong clock.
+
+import { expect } from 'chai';
+import { ClockRefused, CoordinatorTime } from '../../src/loop/coordinator-time.ts';
+
+const NOW = 1_700_000_000_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A machine whose two clocks are set by hand. */
+function machine(wall: number, monotonic = 5_000.7) {
+  const at = { wall, monotonic };
+  return { at, clock: { wall: () => at.wall, monotonic: () => at.monotonic } };
+}
+
+describe('coordinator time', () => {
+  it('begins at the later of clock and log, then follows the monotonic clock', () => {
+    for (const [wall, lastAt, base] of [
+      [NOW, NOW - 10, NOW],
+      [NOW - 10, NOW, NOW],
+      [NOW + 0.9, 0, NOW],
+    ] as const) {
+      const { at, clock } = machine(wall);
+      const time = new CoordinatorTime(clock, lastAt, false);
+      expect(time.now()).to.equal(base);
+      at.monotonic += 1_000.9;
+      at.wall += DAY;
+      expect(time.now()).to.equal(base + 1_000);
+    }
+  });
+
+  it('says how far it is ahead of the wall clock', () => {
+    const { at, clock } = machine(NOW);
+    const time = new CoordinatorTime(clock, NOW + 500, false);
+    expect(time.offset()).to.equal(500);
+    at.wall += 700;
+    expect(time.offset()).to.equal(-200);
+  });
+
+  it('refuses a wall clock more than 365 days ahead of the log, unless that is accepted', () => {
+    const start = (days: number, accept = false) =>
+      new CoordinatorTime(machine(NOW + days * DAY).clock, NOW, accept);
+    expect(start(365).now()).to.equal(NOW + 365 * DAY);
+    expect(() => start(365.001)).to.throw(ClockRefused, '--accept-clock');
+    expect(start(366, true).now()).to.equal(NOW + 366 * DAY);
+    expect(new CoordinatorTime(machine(NOW).clock, 0, false).now()).to.equal(NOW);
+  });
+
+  it('lets nothing be forgotten in the first hour after a jump of more than a day', () => {
+    const first = (ahead: number, lastAt = NOW) => {
+      const time = new CoordinatorTime(machine(NOW + ahead).clock, lastAt, true);
+      const at = time.now();
+      return [0, HOUR - 1, HOUR].map((ms) => time.mayForget(at + ms));
+    };
+    expect(first(DAY)).to.deep.equal([true, true, true]);
+    expect(first(DAY + 1)).to.deep.equal([false, false, true]);
+    expect(first(400 * DAY)).to.deep.equal([false, false, true]);
+    expect(first(-DAY)).to.deep.equal([true, true, true]);
+    expect(first(DAY + 1, 0), 'an empty log').to.deep.equal([true, true, true]);
+  });
+});

@@ -1,0 +1,138 @@
+// The bounds of granting: poison tasks of one request, bytes of one answer, names kept; and who is
+// woken and withdrawn together.
+
+import { expect } from 'chai';
+import type { Leased } from '../../src/model/response.ts';
+import { leaseRequest, World } from '../support/world.ts';
+
+const SUBMIT = { op: 'submit', queue: 'default', payload: new Uint8Array(10) } as const;
+
+/** A world with so many tasks that the next grant ends as poison. */
+async function poisoned(count: number): Promise<World> {
+  const world = await World.started({ poisonThreshold: 1 });
+  for (let n = 0; n < count; n += 1) world.take(SUBMIT);
+  await world.settle();
+  await world.ask(leaseRequest({ max: count }));
+  world.time += 10_000;
+  await world.tick();
+  return world;
+}
+
+const dead = (world: World): number => world.types().filter((type) => type === 'TaskDead').length;
+
+describe('granting: its bounds', () => {
+  it('a request ends 100 poison tasks, then answers with what it has', async () => {
+    const world = await poisoned(101);
+    const first = (await world.ask(leaseRequest({ waitMs: 60_000 }))) as Leased;
+    expect(first.leases).to.deep.equal([]);
+    expect(dead(world)).to.equal(100);
+    expect(world.loop.granting.parked.size).to.equal(0);
+    const good = await world.submit();
+    const next = (await world.ask(leaseRequest())) as Leased;
+    expect(next.leases.map(({ taskId }) => taskId)).to.deep.equal([good]);
+    expect(dead(world)).to.equal(101);
+  });
+
+  it('a parked request that meets so many is answered too', async () => {
+    const world = await World.started({ poisonThreshold: 1 });
+    for (let n = 0; n < 101; n += 1) world.take(SUBMIT);
+    await world.settle();
+    await world.ask(leaseRequest({ max: 101 }));
+    const parked = world.take(leaseRequest({ waitMs: 60_000 }));
+    world.time += 10_000;
+    await world.tick();
+    expect((world.answers.get(parked) as Leased).leases).to.deep.equal([]);
+    expect(dead(world)).to.equal(100);
+    expect(world.loop.granting.parked.size).to.equal(0);
+  });
+
+  it('an answer has no further lease once it has so many bytes', async () => {
+    const world = await World.started({ answerMaxBytes: 25 });
+    for (let n = 0; n < 10; n += 1) world.take(SUBMIT);
+    const { leases } = (await world.ask(leaseRequest({ max: 10 }))) as Leased;
+    expect(leases).to.have.length(3);
+  });
+
+  it('the times of 100 000 queues are kept, the oldest name goes', async () => {
+    const world = await World.started();
+    const { askedAt } = world.loop.granting;
+    for (let n = 0; n < 100; n += 1) {
+      const queues = Array.from({ length: 1_000 }, (_, i) => `q${n}.${i}`);
+      world.take(leaseRequest({ queues }));
+    }
+    expect(askedAt.size).to.equal(100_000);
+    world.take(leaseRequest({ queues: ['q0.1'] }));
+    expect(askedAt.has('q0.0')).to.equal(true);
+    world.take(leaseRequest({ queues: ['one more'] }));
+    expect(askedAt.size).to.equal(100_000);
+    expect(askedAt.has('one more')).to.equal(true);
+    expect(askedAt.has('q0.0')).to.equal(false);
+    expect(askedAt.has('q0.1')).to.equal(true);
+  });
+});
+
+describe('granting: together', () => {
+  it('the parked requests of one that is gone are withdrawn, those of others stay', async () => {
+    const world = await World.started();
+    const tickets = [1, 2, 3, 4].map(() => world.take(leaseRequest({ waitMs: 60_000 })));
+    const [a, b, c, d] = tickets as [number, number, number, number];
+    world.loop.granting.withdrawWhere((ticket) => ticket === a || ticket === c);
+    expect(world.loop.granting.parked.tickets()).to.deep.equal([b, d]);
+    for (let n = 0; n < 2; n += 1) world.take(SUBMIT);
+    await world.settle();
+    expect(tickets.map((ticket) => world.answers.has(ticket))).to.deep.equal([
+      false,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it('a kill gives the worker of the task room for what it waits for', async () => {
+    const world = await World.started();
+    const first = await world.submit();
+    const second = await world.submit();
+    await world.ask(leaseRequest({ capacity: 1 }));
+    const parked = world.take(leaseRequest({ capacity: 1, waitMs: 60_000 }));
+    await world.ask({ op: 'kill', taskId: first, reason: 'r' });
+    const { leases } = world.answers.get(parked) as Leased;
+    expect(leases.map(({ taskId }) => taskId)).to.deep.equal([second]);
+  });
+
+  it('nothing is parked once the loop stops, and nothing stays parked', async () => {
+    const world = await World.started();
+    const taskId = await world.submit({ queue: 'other' });
+    const ask = () => [
+      world.take(leaseRequest({ waitMs: 60_000 })),
+      world.take({ op: 'task', taskId, waitMs: 60_000, base64: false }),
+    ];
+    const before = ask();
+    const stopped = world.loop.stop();
+    const after = ask();
+    await stopped;
+    await world.settle();
+    for (const tickets of [before, after]) {
+      const [leased, shown] = tickets.map((ticket) => world.answers.get(ticket));
+      expect(leased).to.have.nested.property('empty.reason', 'no_task');
+      expect(shown).to.have.nested.property('task.state', 'WAITING');
+    }
+  });
+
+  it('who waits for the end of a task hears of a kill', async () => {
+    const world = await World.started();
+    const taskId = await world.submit();
+    const watcher = world.take({ op: 'task', taskId, waitMs: 60_000, base64: false });
+    await world.ask({ op: 'kill', taskId, reason: 'r' });
+    expect(world.answers.get(watcher)).to.have.nested.property('task.state', 'DEAD');
+  });
+
+  it('how long tasks were eligible before they were leased is counted in seconds', async () => {
+    const world = await World.started();
+    await world.submit({ delayMs: 500 });
+    world.time += 2_500;
+    await world.lease();
+    const { sum, counts } = world.loop.granting.figures().eligible_to_lease_seconds;
+    expect(sum).to.equal(2);
+    expect(counts.reduce((all, count) => all + count)).to.equal(1);
+  });
+});

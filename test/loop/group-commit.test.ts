@@ -1,0 +1,146 @@
+// What gathers behind a flush, in records and bytes, and who is told what when.
+
+import { expect } from 'chai';
+import { MemoryLog } from '../../src/log/memory-log.ts';
+import { type Commit, GroupCommit } from '../../src/loop/group-commit.ts';
+import type { LogRecord } from '../../src/model/records.ts';
+import type { Lease, Response } from '../../src/model/response.ts';
+
+const created = (seq: number, bytes: number): LogRecord => ({
+  type: 'TaskCreated',
+  seq,
+  at: 1,
+  prev: 0,
+  queue: 'q',
+  payload: new Uint8Array(bytes),
+  executionWindowMs: 1,
+  retryPolicy: { maxRetries: 0, backoffMs: 0, backoffFactor: 1 },
+});
+const completed = (seq: number, bytes: number): LogRecord => ({
+  type: 'TaskCompleted',
+  seq,
+  at: 1,
+  prev: 1,
+  taskId: 1,
+  leaseId: 1,
+  extensions: 0,
+  lastExtension: 0,
+  result: bytes === 0 ? undefined : new Uint8Array(bytes),
+});
+const nothing: Response = { kind: 'overview', body: {} };
+const leased = (...bytes: number[]): Response => ({
+  kind: 'leased',
+  leases: bytes.map((size) => ({ payload: new Uint8Array(size) }) as unknown as Lease),
+  waitedMs: 0,
+  empty: undefined,
+  base64: false,
+});
+const shown = (payload: number, result: number): Response =>
+  ({
+    kind: 'task',
+    payload: new Uint8Array(payload),
+    result: result === 0 ? undefined : new Uint8Array(result),
+  }) as unknown as Response;
+
+function setUp() {
+  const log = new MemoryLog({ manual: true });
+  const told: (readonly number[] | string)[] = [];
+  const tickets = (commit: Commit) => commit.answers.map(({ ticket }) => ticket);
+  const commits = new GroupCommit(log, {
+    durable: (commit) => void told.push(tickets(commit)),
+    lost: (result, lost) => void told.push(result, lost),
+  });
+  const settle = async (outcome: 'durable' | 'failed' | 'lost answer') => {
+    log.settle(outcome);
+    for (let n = 0; n < 20; n += 1) await Promise.resolve();
+    return told.splice(0);
+  };
+  return { log, commits, settle, told };
+}
+
+describe('group commit', () => {
+  it('counts the bytes behind the group in flight, those of answers too', async () => {
+    const { commits, settle } = setUp();
+    commits.append(created(1, 100));
+    commits.append(completed(2, 10));
+    expect(commits.gatheredBytes).to.equal(110);
+    commits.flush();
+    expect(commits.gatheredBytes).to.equal(0);
+    // These join the group in flight: it holds them until it is flushed.
+    commits.hold(1, leased(5, 6));
+    commits.hold(2, shown(30, 4));
+    commits.hold(3, nothing);
+    expect(commits.gatheredBytes).to.equal(45);
+    commits.append(completed(3, 0));
+    commits.append(created(4, 7));
+    commits.hold(4, leased(1));
+    commits.hold(5, shown(2, 0));
+    expect(commits.gatheredBytes).to.equal(55);
+    expect(await settle('durable')).to.deep.equal([[1, 2, 3]]);
+    // The next group went on its way by itself, and with it all that was counted.
+    expect(commits.busy).to.equal(true);
+    expect(commits.gathered).to.equal(0);
+    expect(commits.gatheredBytes).to.equal(0);
+    expect(await settle('durable')).to.deep.equal([[4, 5]]);
+    expect(commits.idle).to.equal(true);
+    expect(commits.gatheredBytes).to.equal(0);
+  });
+
+  it('holds an answer for the last record that there is, if there is one', async () => {
+    const { commits, settle } = setUp();
+    expect(commits.hold(1, nothing)).to.equal(false);
+    commits.append(created(1, 1));
+    expect(commits.hold(2, nothing)).to.equal(true);
+    commits.flush();
+    expect(commits.hold(3, nothing)).to.equal(true);
+    commits.append(created(2, 1));
+    expect(commits.hold(4, nothing)).to.equal(true);
+    expect(await settle('durable')).to.deep.equal([[2, 3]]);
+    expect(await settle('durable')).to.deep.equal([[4]]);
+    expect(commits.hold(5, nothing)).to.equal(false);
+  });
+
+  it('a lost group takes with it what gathered behind it, and wakes who waits', async () => {
+    for (const outcome of ['failed', 'lost answer'] as const) {
+      const { commits, settle } = setUp();
+      commits.append(created(1, 1));
+      commits.hold(1, nothing);
+      commits.flush();
+      commits.hold(2, leased(9));
+      commits.append(created(2, 9));
+      commits.hold(3, nothing);
+      const settled = commits.settled();
+      expect(await settle(outcome)).to.deep.equal(['failed', [1, 2, 3]]);
+      await settled;
+      expect(commits.gatheredBytes).to.equal(0);
+      expect(commits.gathered).to.equal(0);
+    }
+  });
+
+  it('takes an error of the log for a failure', async () => {
+    const { log, commits, told } = setUp();
+    log.append = () => Promise.reject(new Error('a bug'));
+    commits.append(created(1, 1));
+    commits.hold(1, nothing);
+    commits.flush();
+    await commits.settled();
+    expect(told).to.deep.equal(['failed', [1]]);
+  });
+
+  it('reads a record wherever it is', async () => {
+    const { commits, settle } = setUp();
+    for (const seq of [1, 2]) commits.append(created(seq, seq));
+    commits.flush();
+    for (const seq of [3, 4]) commits.append(created(seq, seq));
+    const sizes = () =>
+      [0, 1, 2, 3, 4, 5].map((seq) => {
+        const record = commits.read(seq);
+        return record?.type === 'TaskCreated' ? record.payload.length : undefined;
+      });
+    expect(sizes()).to.deep.equal([undefined, 1, 2, 3, 4, undefined]);
+    await settle('durable');
+    expect(sizes()).to.deep.equal([undefined, 1, 2, 3, 4, undefined]);
+    await settle('durable');
+    expect(sizes()).to.deep.equal([undefined, 1, 2, 3, 4, undefined]);
+  });
+});
