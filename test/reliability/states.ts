@@ -19,7 +19,7 @@ export function tellsDigests(file: string): readonly Patch[] {
   const before = (text: string): Patch => ({ file: ACTOR, from: text, to: `${tell} ${text}` });
   const imports = [
     "import * as tell from 'node:fs';",
-    "import { stateDigest as digestOfState } from '../src/core/digest.js';",
+    "import { stateDigest as digestOfState } from '../../src/core/digest.js';",
   ];
   return [
     before("say({ kind: 'ready',"),

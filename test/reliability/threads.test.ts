@@ -22,7 +22,8 @@ const WITHIN_MS = 20_000;
 /** Deaths of the coordinator's thread within a minute that end the process. */
 const DEATHS_MAX = 6;
 
-const triggerOf = (dir: string, name: string): string => path.join(dir, `die-${name}`);
+const triggerOf = (dir: string, name: string): string =>
+  path.join(dir, `die-${path.basename(name)}`);
 
 /** Dies as soon as a file is there, and takes it away. */
 const dies = (dir: string, name: string): string => {
@@ -134,7 +135,7 @@ describe('threads that die', () => {
     await onStage(betweenTurns, async (stage) => {
       const { place, server } = stage;
       for (let death = 1; death <= DEATHS_MAX; death += 1) {
-        const trigger = triggerOf(place.dir, 'coordinator');
+        const trigger = triggerOf(place.dir, 'coordinator-thread');
         fs.writeFileSync(trigger, '');
         await until('it died', () => !fs.existsSync(trigger), WITHIN_MS);
       }
