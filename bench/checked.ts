@@ -37,12 +37,12 @@ export class Watch {
     if (!checking.on) return;
     this.look();
     const again = replay(log, { digestText }).state;
-    if (stateDigest(again) === stateDigest(this.loop.state)) return;
+    if (stateDigest(again) === stateDigest(this.loop.view.state)) return;
     throw new Error('the state of the loop is not the one that its log replays to');
   }
 
   private look(): void {
-    const broken = brokenInvariants(this.loop.state);
+    const broken = brokenInvariants(this.loop.view.state);
     if (broken.length > 0) throw new Error(`the bench broke a rule: ${broken.join(', ')}`);
   }
 }

@@ -116,7 +116,7 @@ async function lifecycles(coordinator: Coordinator): Promise<Counts> {
     coordinator.take(1, submit());
     coordinator.take(2, lease());
     coordinator.flush();
-    await coordinator.commits.settled();
+    await coordinator.settled();
     const one = held.pop();
     if (one === undefined) throw new Error('nothing was leased');
     coordinator.take(3, complete(one.taskId, one.leaseId));

@@ -127,5 +127,5 @@ export async function writeTasks(
 
 export async function settle(coordinator: Coordinator): Promise<void> {
   coordinator.flush();
-  await coordinator.commits.settled();
+  await coordinator.settled();
 }

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { workerData } from 'node:worker_threads';
 import { digestOf } from '../../src/core/digest-index.ts';
 import { type LmdbArchive, openArchive } from '../../src/log/archive.ts';
-import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { LogCorrupt, wayOut } from '../../src/log/log.ts';
 import { Coordinator } from '../../src/loop/coordinator.ts';
 import type { CoordinatorEvents } from '../../src/loop/loop-options.ts';
@@ -21,7 +21,6 @@ import type { CoordinatorData, FromCoordinator, ToCoordinator } from '../shared/
 import { watchLag } from '../shared/lag.ts';
 import { PHASE_OF, Progress } from '../shared/progress.ts';
 import { EarlyLook, waitsForTime } from './early-look.ts';
-import { MeasuredLog } from './measured-log.ts';
 import { Notices, sightOf } from './notices.ts';
 
 /** While a group is in flight so much may gather; then the mailbox holds what comes. */
@@ -44,12 +43,12 @@ class CoordinatorActor {
   private readonly places = new Map<Peer, number>();
   private readonly consumer = new Consumer(() => setImmediate(() => this.pump()));
   private readonly loop: Coordinator;
-  private readonly log: MeasuredLog;
+  private readonly log: LmdbLog;
   private readonly archive: LmdbArchive | undefined;
   private readonly notices = new Notices();
   private readonly early = new EarlyLook({
     tickMs: data.tickMs,
-    isWanted: () => this.running && waitsForTime(this.loop),
+    isWanted: () => this.running && waitsForTime(this.loop.view),
     look: () =>
       this.guarded(() => {
         this.loop.tick();
@@ -59,7 +58,7 @@ class CoordinatorActor {
   private running = false;
   private held = false;
 
-  constructor(log: MeasuredLog, archive: LmdbArchive | undefined) {
+  constructor(log: LmdbLog, archive: LmdbArchive | undefined) {
     this.log = log;
     this.archive = archive;
     this.loop = new Coordinator({
@@ -74,8 +73,8 @@ class CoordinatorActor {
         progress.replay = { records, of: log.lastNumber };
       },
       events: this.events(),
+      surroundings: () => this.surroundings(),
     });
-    this.loop.reading.surroundings = () => this.surroundings();
   }
 
   attach(end: MailboxEnd): void {
@@ -88,12 +87,11 @@ class CoordinatorActor {
     progress.phase = 'recovering';
     progress.replay = { records: 0, of: this.log.lastNumber };
     await this.loop.start();
-    const { recovery } = this.loop;
-    if (recovery.mode === 'ended') return;
+    const { mode, replayMs, replayRecords, state } = this.loop.view;
+    if (mode === 'ended') return;
     this.running = true;
-    progress.replay = { records: recovery.replayRecords, of: recovery.replayRecords };
-    const { replayMs, replayRecords } = recovery;
-    say({ kind: 'ready', replayMs, replayRecords, epoch: this.loop.state.epoch });
+    progress.replay = { records: replayRecords, of: replayRecords };
+    say({ kind: 'ready', replayMs, replayRecords, epoch: state.epoch });
     this.pump();
   }
 
@@ -121,9 +119,9 @@ class CoordinatorActor {
 
   /** Takes what is there; while a group is in flight only as much as may gather behind it. */
   private drain(): boolean {
-    const { commits } = this.loop;
-    const isMuch = commits.gathered >= GATHERED_MAX || commits.gatheredBytes >= GATHERED_MAX_BYTES;
-    this.held = commits.busy && isMuch;
+    const { view } = this.loop;
+    const isMuch = view.gatheredRecords >= GATHERED_MAX || view.gatheredBytes >= GATHERED_MAX_BYTES;
+    this.held = view.isCommitting && isMuch;
     if (this.held) return true;
     const more = this.guarded(() => this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink));
     this.early.begin();
@@ -143,7 +141,7 @@ class CoordinatorActor {
       if (from.exempt) {
         this.loop.tick();
         const { refused } = this.consumer;
-        this.notices.look(sightOf(this.loop, refused, clock.monotonic())).forEach(say);
+        this.notices.look(sightOf(this.loop.view, refused, clock.monotonic())).forEach(say);
         // The timer sends the next tick when this one is answered: they never pile up.
         this.consumer.reply(from, ticket, NOTHING);
         return;
@@ -155,7 +153,7 @@ class CoordinatorActor {
     },
     gone: (from) => {
       const place = this.places.get(from) as number;
-      this.loop.granting.withdrawWhere((ticket) => Math.floor(ticket / TICKETS) === place);
+      this.loop.withdrawWhere((ticket) => Math.floor(ticket / TICKETS) === place);
     },
   };
 
@@ -177,9 +175,9 @@ class CoordinatorActor {
       },
       mode: (mode) => {
         progress.phase = PHASE_OF[mode];
-        progress.epoch = this.loop.state.epoch;
+        const { lastSeq, epoch } = this.loop.view.state;
+        progress.epoch = epoch;
         this.early.begin();
-        const { lastSeq, epoch } = this.loop.state;
         // Between its start and its first request a coordinator writes expiries only.
         const expired_overdue = mode === 'serving' ? lastSeq - epoch : undefined;
         const fields = { last_sequence: lastSeq, expired_overdue };
@@ -199,17 +197,8 @@ class CoordinatorActor {
   }
 
   private surroundings(): Record<string, unknown> {
-    const { recovery, removal } = this.loop;
-    const bytes = removal.bytes();
     return {
-      mode: recovery.mode,
-      log_bytes: bytes.total,
-      log_forgotten_bytes: bytes.forgotten,
-      log_replay_ms: recovery.replayMs,
-      log_replay_records: recovery.replayRecords,
-      clock_offset_ms: recovery.time.offset(),
       mailbox: { ...this.consumer.depth(), refused: this.consumer.refused },
-      histograms: { ...this.log.figures(), ...this.loop.granting.figures() },
       event_loop_lag_ms: lag.figures().eventLoopLagMs,
     };
   }
@@ -236,7 +225,7 @@ try {
   const { archiveDir, skip } = data;
   const how = { isRestored: skip > 0 };
   const archive = archiveDir ? await openArchive(archiveDir, log, how) : undefined;
-  const actor = new CoordinatorActor(new MeasuredLog(log, clock.monotonic), archive);
+  const actor = new CoordinatorActor(log, archive);
   for (const end of data.ends) actor.attach(end);
   data.control.on('message', (message: ToCoordinator) => {
     if (message.kind === 'attach') actor.attach(message.end);

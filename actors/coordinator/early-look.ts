@@ -2,13 +2,13 @@
 // apart, and must not bound how long a parked request or a log that refuses is left alone. It
 // decides nothing: a look is what a tick is.
 
-import type { Coordinator } from '../../src/loop/coordinator.ts';
+import type { LoopView } from '../../src/loop/loop-view.ts';
 
 const LOOK_MS = 50;
 
 /** A parked request waits for a time, a log that refuses for being asked again. */
-export const waitsForTime = ({ granting, recovery }: Coordinator): boolean =>
-  granting.parked.size > 0 || recovery.mode === 'read-only';
+export const waitsForTime = (view: Pick<LoopView, 'parkedRequests' | 'mode'>): boolean =>
+  view.parkedRequests > 0 || view.mode === 'read-only';
 
 export interface EarlyLookOptions {
   readonly tickMs: number;

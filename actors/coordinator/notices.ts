@@ -2,8 +2,8 @@
 // over, however often it comes back meanwhile. It writes nothing itself.
 
 import { statfsSync } from 'node:fs';
-import type { Coordinator } from '../../src/loop/coordinator.ts';
-import type { Mode } from '../../src/loop/recovery.ts';
+import type { LoopView } from '../../src/loop/loop-view.ts';
+import type { Mode } from '../../src/loop/turn.ts';
 import type { LogLine } from '../shared/control.ts';
 
 /** What there is to be seen of a coordinator, looked at every few ticks. */
@@ -21,12 +21,12 @@ export interface Sight {
 }
 
 /** @param refused in all, as the mailbox counts them. */
-export const sightOf = (loop: Coordinator, refused: number, now: number): Sight => ({
+export const sightOf = (view: LoopView, refused: number, now: number): Sight => ({
   now,
-  clockOffsetMs: loop.recovery.time.offset(),
+  clockOffsetMs: view.clockOffsetMs,
   refused,
-  expirations: loop.state.totals.leaseExpirations,
-  removing: loop.removal.busy ? loop.removal.steps : undefined,
+  expirations: view.state.totals.leaseExpirations,
+  removing: view.isRemoving ? view.removalSteps : undefined,
 });
 
 /** A trouble that stays away for so long is over. */

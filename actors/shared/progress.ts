@@ -1,7 +1,7 @@
 // Owns the few numbers about the coordinator that every thread may look at without asking: its
 // phase, how far the replay is, and the newest durable record. One thread writes each word.
 
-import type { Mode } from '../../src/loop/recovery.ts';
+import type { Mode } from '../../src/loop/turn.ts';
 import type { UnavailableReason } from '../../src/model/refusal.ts';
 
 /** refusing: ready for reads, but the log takes no records now. */

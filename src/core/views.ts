@@ -2,11 +2,19 @@
 // does not hold is read from the task's own records.
 
 import type { TaskCompleted } from '../model/records.ts';
-import type { StandingRequest, TaskRequest, TasksRequest } from '../model/request.ts';
+import type { Request, StandingRequest, TaskRequest, TasksRequest } from '../model/request.ts';
 import type { Standing, TaskList, TaskShown, TaskSummary } from '../model/response.ts';
 import { type Context, recordAt } from './context.ts';
 import { isPoisoned } from './lease-manager.ts';
 import { NONE } from './task-table.ts';
+
+export type ReadRequest = Exclude<
+  Request,
+  { op: 'submit' | 'lease' | 'heartbeat' | 'complete' | 'fail' | 'kill' | 'redrive' }
+>;
+
+const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
+export const isRead = (request: Request): request is ReadRequest => READS.has(request.op);
 
 /** A list looks at so many tasks at most: a page may be short and still say where to go on. */
 const SCANNED_MAX = 50_000;

@@ -16,87 +16,68 @@ import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
 import { type Changing, choose, isChanging } from '../core/choose.ts';
 import type { Context } from '../core/context.ts';
-import { forgetPauseMs, forgotten } from '../core/forgetting.ts';
-import { expired, isOver } from '../core/lease-manager.ts';
-import type { ActiveLease } from '../core/leases.ts';
 import { respond } from '../core/respond.ts';
 import type { State } from '../core/state.ts';
-import { NONE } from '../core/task-table.ts';
 import { validate } from '../core/validate.ts';
 import { invariant } from '../model/assert.ts';
-import type { HistoryForgotten, LogRecord } from '../model/records.ts';
+import type { CoreKnobs } from '../model/knobs.ts';
+import type { LogRecord } from '../model/records.ts';
 import { unavailable } from '../model/refusal.ts';
 import type { LeaseRequest, Request } from '../model/request.ts';
 import type { Response } from '../model/response.ts';
+import { Expiry } from './expiry.ts';
 import { Granting } from './granting.ts';
-import { GroupCommit, type Ticket } from './group-commit.ts';
+import { type Commit, GroupCommit, type Ticket } from './group-commit.ts';
 import type { CoordinatorEvents, CoordinatorOptions } from './loop-options.ts';
+import { LoopView } from './loop-view.ts';
 import { Reading } from './reading.ts';
 import { Recovery } from './recovery.ts';
 import { Removal } from './removal.ts';
-
-/** Expiries written with one group at most: other requests get into each, and wait for two. */
-const EXPIRED_A_GROUP = 500;
+import { Retention } from './retention.ts';
+import type { Mode, Turn } from './turn.ts';
 
 export class Coordinator {
-  readonly commits: GroupCommit;
-  readonly recovery: Recovery;
-  readonly granting: Granting;
-  readonly reading: Reading;
-  readonly removal: Removal;
-  /** What a decision looks at. Made once: the state in it is always the present one. */
-  readonly context: Context;
+  /** What the thread around the loop, metrics and tests may see of it. */
+  readonly view: LoopView;
+  private readonly turn: Turn;
   private readonly events: CoordinatorEvents;
-  private expiredInGroup = 0;
-  private forgetAt = Number.NEGATIVE_INFINITY;
-  /** Nothing is parked any more. */
-  isStopping = false;
+  private readonly commits: GroupCommit;
+  private readonly recovery: Recovery;
+  private readonly expiry: Expiry;
+  private readonly granting: Granting;
+  private readonly reading: Reading;
+  private readonly removal: Removal;
+  private readonly retention: Retention;
+  private stopping = false;
 
   constructor(options: CoordinatorOptions) {
-    this.events = options.events;
-    this.commits = new GroupCommit(options.log, {
-      durable: (commit) => {
-        for (const { ticket, response } of commit.answers) this.events.answer(ticket, response);
-        this.removal.durable(commit.lastSeq);
-        this.events.durable(commit.lastSeq, commit.records);
-        this.expireMore();
-      },
-      lost: (result, tickets) => {
-        const down = unavailable('log_unavailable', 'the log did not take the record; repeat it');
-        for (const ticket of [...tickets, ...this.granting.withdrawAll()]) {
-          this.events.answer(ticket, down);
-        }
-        this.recovery.lost(result);
-      },
+    const { log, clock, events } = options;
+    this.events = events;
+    this.commits = new GroupCommit(log, () => clock.monotonic(), {
+      durable: (commit) => this.durable(commit),
+      lost: (result, tickets) => this.lost(result, tickets),
     });
     this.recovery = new Recovery(options, this.commits, {
-      expireDue: (now) => this.expireDue(now),
-      entered: (mode) => {
-        this.events.mode(mode);
-        this.reading.resume(mode);
-        if (mode === 'serving') {
-          this.removal.begin(this.state.completedThrough, this.state.failedThrough);
-        }
-      },
+      expireDue: (now) => this.expiry.expireDue(now),
+      entered: (mode) => this.entered(mode),
     });
-    const { recovery, commits } = this;
-    this.context = {
-      get state() {
-        return recovery.state;
-      },
-      knobs: options.knobs,
-      read: (seq) => commits.read(seq),
-    };
-    this.granting = new Granting(this);
-    this.reading = new Reading(this);
+    this.turn = this.turnOver(options.knobs);
+    this.expiry = new Expiry(this.turn, this.commits);
+    this.granting = new Granting(this.turn);
     this.removal = new Removal(options, () => this.state);
+    const { commits, granting, recovery, removal } = this;
+    const mayForget = (now: number): boolean => !removal.busy && recovery.time.mayForget(now);
+    this.retention = new Retention(this.turn, mayForget);
+    this.view = new LoopView({ commits, granting, recovery, removal });
+    const surroundings = options.surroundings ?? (() => ({}));
+    this.reading = new Reading(this.turn, granting, this.view, surroundings);
   }
 
-  get state(): State {
+  private get state(): State {
     return this.recovery.state;
   }
 
-  now(): number {
+  private now(): number {
     // A record is never earlier than the one before it, whatever the clock handed in does.
     return Math.max(this.recovery.time.now(), this.state.lastAt);
   }
@@ -116,8 +97,8 @@ export class Coordinator {
     }
     const now = this.now();
     if (this.recovery.serving) {
-      this.expireDue(now);
-      this.expireNamed(request, now);
+      this.expiry.expireDue(now);
+      this.expiry.expireNamed(request, now);
     }
     const refused = validate(this.state, request);
     if (refused !== undefined) this.answer(ticket, refused);
@@ -132,9 +113,9 @@ export class Coordinator {
     const now = this.now();
     this.recovery.tick(now);
     if (!this.recovery.serving) return;
-    this.expireDue(now);
+    this.expiry.expireDue(now);
     this.granting.tick(now);
-    this.forget(now);
+    this.retention.tick(now);
     this.flush();
   }
 
@@ -149,27 +130,59 @@ export class Coordinator {
     this.reading.withdraw(ticket);
   }
 
+  /** As `withdraw`, of every parked request that it holds for. */
+  withdrawWhere(isGone: (ticket: Ticket) => boolean): void {
+    this.granting.withdrawWhere(isGone);
+  }
+
   /** The connection will send nothing more, or we stop: a parked request is answered now. */
   hurry(ticket: Ticket): void {
     this.granting.hurry(ticket, this.now());
   }
 
+  /** Resolves when nothing is on its way to the device any more. */
+  settled(): Promise<void> {
+    return this.commits.settled();
+  }
+
   /** Answers what is parked, flushes what was decided; resolves when all of it is settled. */
   async stop(): Promise<void> {
-    this.isStopping = true;
+    this.stopping = true;
     if (this.recovery.serving) this.granting.hurryAll(this.now());
     this.flush();
-    await this.commits.settled();
+    await this.settled();
     await this.removal.stop();
   }
 
-  /** The only way out for an answer. */
-  answer(ticket: Ticket, response: Response): void {
+  private turnOver(knobs: CoreKnobs): Turn {
+    const { commits, recovery } = this;
+    const context: Context = {
+      get state() {
+        return recovery.state;
+      },
+      knobs,
+      read: (seq) => commits.read(seq),
+    };
+    const isStopping = (): boolean => this.stopping;
+    return {
+      context,
+      get mode() {
+        return recovery.mode;
+      },
+      get stopping() {
+        return isStopping();
+      },
+      decide: (record) => this.decide(record),
+      answer: (ticket, response) => this.answer(ticket, response),
+    };
+  }
+
+  private answer(ticket: Ticket, response: Response): void {
     if (!this.commits.hold(ticket, response)) this.events.answer(ticket, response);
   }
 
   /** check → append → apply: the only way for a record to happen. */
-  decide(record: LogRecord): void {
+  private decide(record: LogRecord): void {
     record.seq = this.state.lastSeq + 1;
     const refused = check(this.state, record);
     invariant(refused === undefined, `chose a ${record.type} that cannot be: ${refused}`);
@@ -185,7 +198,7 @@ export class Coordinator {
       const lease = this.state.leases.get(request.leaseId);
       if (lease !== undefined) this.granting.registry.seen(lease.workerId, now);
     }
-    const choice = choose(this.context, request, now);
+    const choice = choose(this.turn.context, request, now);
     if (choice.append === undefined) {
       this.answer(ticket, choice.answer);
       return;
@@ -200,51 +213,35 @@ export class Coordinator {
     this.granting.take(ticket, request, now);
   }
 
-  private expireNamed(request: Request, now: number): void {
-    if (!('taskId' in request)) return;
-    const { state } = this;
-    const row = state.tasks.find(request.taskId);
-    const named =
-      row !== NONE && state.tasks.state(row) === 'LEASED' ? state.tasks.leaseId(row) : 0;
-    this.expireIfOver(state.leases.get(named), now);
-    if ('leaseId' in request) this.expireIfOver(state.leases.get(request.leaseId), now);
+  private durable({ answers, lastSeq, records }: Commit): void {
+    for (const { ticket, response } of answers) this.events.answer(ticket, response);
+    this.removal.durable(lastSeq);
+    this.events.durable(lastSeq, records);
+    this.expireMore();
   }
 
-  private expireIfOver(lease: ActiveLease | undefined, now: number): void {
-    if (lease !== undefined && isOver(lease, now)) this.decide(expired(this.context, lease, now));
-  }
-
-  /** In the order (lease_expiry, lease id). @returns whether none is due any more. */
-  private expireDue(now: number): boolean {
-    if (this.commits.gathered === 0) this.expiredInGroup = 0;
-    for (;;) {
-      const lease = this.state.leases.firstToExpire();
-      if (lease === undefined || !isOver(lease, now)) return true;
-      if (this.expiredInGroup >= EXPIRED_A_GROUP) return false;
-      this.expiredInGroup += 1;
-      this.decide(expired(this.context, lease, now));
+  private lost(result: 'fenced' | 'failed', tickets: readonly Ticket[]): void {
+    const down = unavailable('log_unavailable', 'the log did not take the record; repeat it');
+    for (const ticket of [...tickets, ...this.granting.withdrawAll()]) {
+      this.events.answer(ticket, down);
     }
+    this.recovery.lost(result);
   }
 
+  private entered(mode: Mode): void {
+    this.events.mode(mode);
+    for (const [ticket, request] of this.reading.takeDeferred(mode)) this.take(ticket, request);
+    if (mode !== 'serving') return;
+    this.removal.begin(this.state.completedThrough, this.state.failedThrough);
+  }
+
+  /** The group that is durable had no room for all that was due. */
   private expireMore(): void {
     if (!this.recovery.serving) return;
     const now = this.now();
-    const first = this.state.leases.firstToExpire();
-    if (first === undefined || !isOver(first, now)) return;
-    this.expireDue(now);
+    if (!this.expiry.isDue(now)) return;
+    this.expiry.expireDue(now);
     this.granting.serve(now);
     this.flush();
-  }
-
-  private forget(now: number): void {
-    if (now < this.forgetAt || this.removal.busy) return;
-    if (!this.recovery.time.mayForget(now)) return;
-    const atOf = (seq: number): number => this.commits.read(seq)?.at ?? now;
-    const due = (): HistoryForgotten | undefined =>
-      forgotten(this.state, this.context.knobs, now, atOf);
-    const record = due();
-    if (record === undefined) return;
-    this.decide(record);
-    this.forgetAt = now + forgetPauseMs(this.context.knobs, due() !== undefined);
   }
 }

@@ -4,6 +4,7 @@
 
 import { nextGrant, whyEmpty } from '../core/lease-manager.ts';
 import { leaseOf } from '../core/respond.ts';
+import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';
 import { type Asking, showTask } from '../core/views.ts';
 import { WorkerRegistry } from '../core/worker-registry.ts';
@@ -11,9 +12,9 @@ import { Histogram, type HistogramData, LONG_SECONDS } from '../metrics/histogra
 import type { LogRecord } from '../model/records.ts';
 import type { LeaseRequest } from '../model/request.ts';
 import type { EmptyReason, Lease } from '../model/response.ts';
-import type { Coordinator } from './coordinator.ts';
 import type { Ticket } from './group-commit.ts';
 import { type Parked, ParkedRequests } from './parked.ts';
+import type { Turn } from './turn.ts';
 import { Askers } from './waiting-order.ts';
 
 /** Poison tasks that one request may end before it answers with what it has. */
@@ -29,10 +30,14 @@ export class Granting {
   /** Queues in which something may have become eligible since they were last looked at. */
   private readonly woken = new Set<string>();
   private readonly eligibleToLease = new Histogram(LONG_SECONDS);
-  private readonly loop: Coordinator;
+  private readonly turn: Turn;
 
-  constructor(loop: Coordinator) {
-    this.loop = loop;
+  constructor(turn: Turn) {
+    this.turn = turn;
+  }
+
+  private get state(): State {
+    return this.turn.context.state;
   }
 
   figures(): { readonly eligible_to_lease_seconds: HistogramData } {
@@ -43,7 +48,7 @@ export class Granting {
     this.registry.seen(request.workerId, now, request.capacity);
     for (const queue of request.queues) this.asked(queue, now);
     const granted = this.grant(request, now);
-    const mayWait = request.waitMs > 0 && !this.loop.isStopping && !granted.gaveUp;
+    const mayWait = request.waitMs > 0 && !this.turn.stopping && !granted.gaveUp;
     if (granted.leases.length === 0 && mayWait) this.parked.add(ticket, request, now);
     else this.answerLease(ticket, request, granted.leases, now, now);
   }
@@ -51,7 +56,7 @@ export class Granting {
   /** Before a record is applied: the worker whose lease it ends, if a parked request waits. */
   holderOf(record: LogRecord): string | undefined {
     if (this.parked.size === 0 || !('extensions' in record)) return undefined;
-    const { leases, tasks } = this.loop.state;
+    const { leases, tasks } = this.state;
     const row = tasks.find(record.taskId);
     return tasks.state(row) === 'LEASED' ? leases.get(tasks.leaseId(row))?.workerId : undefined;
   }
@@ -104,13 +109,13 @@ export class Granting {
 
   tick(now: number): void {
     // Only a queue that has tasks can have one whose time has come.
-    this.wakeDue(this.parked.queuesAskedFor(this.loop.state.contracts.queues), now);
+    this.wakeDue(this.parked.queuesAskedFor(this.state.contracts.queues), now);
     for (;;) {
       const parked = this.parked.takeDue(now);
       if (parked === undefined) break;
       this.conclude(parked, now);
     }
-    this.registry.sweep(now, this.loop.state.leases);
+    this.registry.sweep(now, this.state.leases);
   }
 
   withdraw(ticket: Ticket): void {
@@ -146,7 +151,7 @@ export class Granting {
   }
 
   private noticedEnd(taskId: number, holder: string | undefined): void {
-    const { state } = this.loop;
+    const { state } = this;
     const row = state.tasks.find(taskId);
     const name = state.tasks.state(row);
     if (name === 'WAITING') this.woken.add(state.queueOf(row).name);
@@ -162,13 +167,13 @@ export class Granting {
       this.answerLease(ticket, request, [], parked.parkedAt, now);
       return;
     }
-    const { context } = this.loop;
+    const { context } = this.turn;
     const row = context.state.tasks.find(request.taskId);
-    if (row !== NONE) this.loop.answer(ticket, showTask(context, request, row));
+    if (row !== NONE) this.turn.answer(ticket, showTask(context, request, row));
   }
 
   private grant(request: LeaseRequest, now: number): { leases: Lease[]; gaveUp: boolean } {
-    const { context } = this.loop;
+    const { context } = this.turn;
     const wanted = Math.min(request.max, this.roomFor(request));
     const leases: Lease[] = [];
     let bytes = 0;
@@ -179,7 +184,7 @@ export class Granting {
       if (record === undefined) break;
       const { tasks } = context.state;
       const eligibleAt = tasks.eligibleAt(tasks.find(record.taskId));
-      this.loop.decide(record);
+      this.turn.decide(record);
       if (record.type === 'TaskDead') {
         poisoned += 1;
         continue;
@@ -199,7 +204,7 @@ export class Granting {
     askedAt: number,
     now: number,
   ): void {
-    this.loop.answer(ticket, {
+    this.turn.answer(ticket, {
       kind: 'leased',
       leases,
       waitedMs: now - askedAt,
@@ -210,15 +215,15 @@ export class Granting {
 
   private whyEmpty(request: LeaseRequest): EmptyReason {
     if (this.roomFor(request) <= 0) return { reason: 'at_capacity' };
-    return whyEmpty(this.loop.context, request.queues);
+    return whyEmpty(this.turn.context, request.queues);
   }
 
   private roomFor(request: LeaseRequest): number {
-    return this.registry.roomFor(request.workerId, request.capacity, this.loop.state.leases);
+    return this.registry.roomFor(request.workerId, request.capacity, this.state.leases);
   }
 
   private hasEligible(queue: string, now: number): boolean {
-    const { contracts, tasks } = this.loop.state;
+    const { contracts, tasks } = this.state;
     return (contracts.queues.get(queue)?.firstEligible(tasks, now) ?? NONE) !== NONE;
   }
 

@@ -3,6 +3,7 @@
 // It decides nothing and knows no task.
 
 import type { AppendResult, Log } from '../log/log.ts';
+import { Histogram, type HistogramData, SECONDS, SIZES } from '../metrics/histogram.ts';
 import type { LogRecord } from '../model/records.ts';
 import type { Response } from '../model/response.ts';
 
@@ -45,10 +46,19 @@ export class GroupCommit {
   /** Of answers that joined the group in flight. */
   private joinedBytes = 0;
   private waiting: (() => void)[] = [];
+  private readonly monotonicMs: () => number;
+  private readonly seconds = new Histogram(SECONDS);
+  private readonly sizes = new Histogram(SIZES);
 
-  constructor(log: Log, events: CommitEvents) {
+  constructor(log: Log, monotonicMs: () => number, events: CommitEvents) {
     this.log = log;
+    this.monotonicMs = monotonicMs;
     this.events = events;
+  }
+
+  /** How long the commits of groups took, and how many records each had; failed ones count too. */
+  figures(): { readonly commit_seconds: HistogramData; readonly commit_records: HistogramData } {
+    return { commit_seconds: this.seconds.data(), commit_records: this.sizes.data() };
   }
 
   get busy(): boolean {
@@ -106,10 +116,13 @@ export class GroupCommit {
     const group = this.gathering;
     this.inFlight = group;
     this.gathering = emptyGroup();
-    this.log.append(group.records).then(
-      (result) => this.settle(group, result),
-      () => this.settle(group, 'failed'),
-    );
+    const began = this.monotonicMs();
+    const settle = (result: AppendResult): void => {
+      this.seconds.observe((this.monotonicMs() - began) / 1_000);
+      this.sizes.observe(group.records.length);
+      this.settle(group, result);
+    };
+    this.log.append(group.records).then(settle, () => settle('failed'));
   }
 
   private settle(group: Group, result: AppendResult): void {

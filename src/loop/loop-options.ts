@@ -6,8 +6,8 @@ import type { CoreKnobs } from '../model/knobs.ts';
 import type { Response } from '../model/response.ts';
 import type { Clock } from './coordinator-time.ts';
 import type { Ticket } from './group-commit.ts';
-import type { Mode } from './recovery.ts';
 import type { RemovalEvents } from './removal.ts';
+import type { Mode } from './turn.ts';
 
 export interface CoordinatorEvents extends RemovalEvents {
   /** The one answer to a ticket; everything it rests on is durable. */
@@ -20,6 +20,9 @@ export interface CoordinatorEvents extends RemovalEvents {
   fatal(error: Error): void;
 }
 
+/** Adds to an overview what only the thread around the loop knows: its mailbox, its own lag. */
+export type Surroundings = () => Record<string, unknown>;
+
 export interface CoordinatorOptions {
   readonly log: Log;
   readonly archive?: Archive | undefined;
@@ -31,4 +34,5 @@ export interface CoordinatorOptions {
   /** Numbers that the first record leaves free: those between were used elsewhere (R35). */
   readonly skip?: number;
   readonly onReplay?: (records: number) => void;
+  readonly surroundings?: Surroundings;
 }

@@ -3,42 +3,38 @@
 
 import { queuesBody, statsBody, workersBody } from '../core/overview.ts';
 import { queueFigures } from '../core/queue-figures.ts';
-import { listTasks, showTask, standing } from '../core/views.ts';
+import { isRead, listTasks, type ReadRequest, showTask, standing } from '../core/views.ts';
 import type { Request, TaskRequest } from '../model/request.ts';
 import type { Response } from '../model/response.ts';
-import type { Coordinator } from './coordinator.ts';
+import type { Granting } from './granting.ts';
 import type { Ticket } from './group-commit.ts';
-import type { Mode } from './recovery.ts';
-
-export type ReadRequest = Exclude<
-  Request,
-  { op: 'submit' | 'lease' | 'heartbeat' | 'complete' | 'fail' | 'kill' | 'redrive' }
->;
-
-const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
-export const isRead = (request: Request): request is ReadRequest => READS.has(request.op);
+import type { Surroundings } from './loop-options.ts';
+import type { LoopView } from './loop-view.ts';
+import type { Mode, Turn } from './turn.ts';
 
 /** Reads that wait for a rebuild at most; more are refused like writes. */
 const DEFERRED_MAX = 4_096;
 
-/** Adds to an overview what only the surroundings know: clocks, log sizes, histograms. */
-export type Surroundings = () => Record<string, unknown>;
-
 export class Reading {
-  surroundings: Surroundings = () => ({});
   /** Reads that came while the state was being made equal to the log: they wait for it. */
   private readonly deferred = new Map<Ticket, ReadRequest>();
-  private readonly loop: Coordinator;
+  private readonly turn: Turn;
+  private readonly granting: Granting;
+  private readonly view: LoopView;
+  private readonly surroundings: Surroundings;
 
-  constructor(loop: Coordinator) {
-    this.loop = loop;
+  constructor(turn: Turn, granting: Granting, view: LoopView, surroundings: Surroundings) {
+    this.turn = turn;
+    this.granting = granting;
+    this.view = view;
+    this.surroundings = surroundings;
   }
 
   take(ticket: Ticket, request: ReadRequest, now: number): void {
     if (request.op === 'task' && this.mustWait(request)) {
-      this.loop.granting.parked.add(ticket, request, now);
+      this.granting.parked.add(ticket, request, now);
     } else {
-      this.loop.answer(ticket, this.read(request, now));
+      this.turn.answer(ticket, this.read(request, now));
     }
   }
 
@@ -53,23 +49,24 @@ export class Reading {
     this.deferred.delete(ticket);
   }
 
-  /** The rebuild is over, or will never be: what waited for it is decided now. */
-  resume(mode: Mode): void {
-    if (mode === 'rebuilding') return;
+  /** @returns the reads that waited for the rebuild, once it is over or will never be. */
+  takeDeferred(mode: Mode): [Ticket, ReadRequest][] {
+    if (mode === 'rebuilding') return [];
     const waiting = [...this.deferred];
     this.deferred.clear();
-    for (const [ticket, request] of waiting) this.loop.take(ticket, request);
+    return waiting;
   }
 
   private mustWait(request: TaskRequest): boolean {
-    if (request.waitMs === 0 || this.loop.isStopping || !this.loop.recovery.serving) return false;
-    const { tasks } = this.loop.state;
+    const { mode, stopping, context } = this.turn;
+    if (request.waitMs === 0 || stopping || mode !== 'serving') return false;
+    const { tasks } = context.state;
     const name = tasks.state(tasks.find(request.taskId));
     return name === 'WAITING' || name === 'LEASED';
   }
 
   private read(request: ReadRequest, now: number): Response {
-    const { context, granting } = this.loop;
+    const { context } = this.turn;
     const { state } = context;
     switch (request.op) {
       case 'task':
@@ -78,7 +75,7 @@ export class Reading {
         return listTasks(context, request);
       case 'standing': {
         const queue = state.queueOf(state.tasks.find(request.taskId)).name;
-        return standing(context, request, now, granting.askingFor(queue));
+        return standing(context, request, now, this.granting.askingFor(queue));
       }
       default:
         return { kind: 'overview', body: this.overview(request.op, now) };
@@ -86,14 +83,29 @@ export class Reading {
   }
 
   private overview(op: 'stats' | 'queues' | 'workers' | 'metrics', now: number) {
-    const { state, granting } = this.loop;
-    const askedAt = (queue: string): number | undefined => granting.askedAt.get(queue);
-    if (op === 'queues') return queuesBody(state, now, askedAt);
-    if (op === 'workers') return workersBody(state, granting.registry);
-    const stats = statsBody(state, granting.registry, now);
-    const parked = { parked_requests: granting.parked.size };
-    const { histograms, ...around } = this.surroundings();
-    if (op === 'stats') return { ...stats, ...parked, ...around };
-    return { ...stats, ...parked, ...around, histograms, queues: queueFigures(state, now) };
+    const { state } = this.turn.context;
+    const { registry, askedAt } = this.granting;
+    if (op === 'queues') return queuesBody(state, now, (queue) => askedAt.get(queue));
+    if (op === 'workers') return workersBody(state, registry);
+    const stats = {
+      ...statsBody(state, registry, now),
+      ...loopBody(this.view),
+      ...this.surroundings(),
+    };
+    if (op === 'stats') return stats;
+    return { ...stats, histograms: this.view.histograms(), queues: queueFigures(state, now) };
   }
+}
+
+function loopBody(view: LoopView): Record<string, unknown> {
+  const bytes = view.logBytes();
+  return {
+    parked_requests: view.parkedRequests,
+    mode: view.mode,
+    log_bytes: bytes.total,
+    log_forgotten_bytes: bytes.forgotten,
+    log_replay_ms: view.replayMs,
+    log_replay_records: view.replayRecords,
+    clock_offset_ms: view.clockOffsetMs,
+  };
 }

@@ -5,6 +5,7 @@
 import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
 import { State } from '../core/state.ts';
+import { isRead } from '../core/views.ts';
 import { LogError } from '../log/log.ts';
 import { invariant } from '../model/assert.ts';
 import { type CoordinatorStarted, FORMAT_VERSION } from '../model/records.ts';
@@ -13,10 +14,8 @@ import type { Request } from '../model/request.ts';
 import { CoordinatorTime } from './coordinator-time.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { CoordinatorOptions } from './loop-options.ts';
-import { isRead } from './reading.ts';
 import { replay } from './replay.ts';
-
-export type Mode = 'starting' | 'serving' | 'read-only' | 'rebuilding' | 'ended';
+import type { Mode } from './turn.ts';
 
 /** What recovery needs of the loop around it. */
 export interface RecoveringLoop {

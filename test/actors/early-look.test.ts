@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { EarlyLook, waitsForTime } from '../../actors/coordinator/early-look.ts';
-import type { Coordinator } from '../../src/loop/coordinator.ts';
+import type { Mode } from '../../src/loop/turn.ts';
 import { until } from './http-support.ts';
 
 describe('looks between ticks', () => {
@@ -44,10 +44,9 @@ describe('looks between ticks', () => {
   });
 
   it('are wanted by a parked request, and by a log that refuses', () => {
-    const loop = (size: number, mode: string) =>
-      ({ granting: { parked: { size } }, recovery: { mode } }) as Coordinator;
-    expect(waitsForTime(loop(0, 'serving'))).to.equal(false);
-    expect(waitsForTime(loop(1, 'serving'))).to.equal(true);
-    expect(waitsForTime(loop(0, 'read-only'))).to.equal(true);
+    const waits = (parkedRequests: number, mode: Mode) => waitsForTime({ parkedRequests, mode });
+    expect(waits(0, 'serving')).to.equal(false);
+    expect(waits(1, 'serving')).to.equal(true);
+    expect(waits(0, 'read-only')).to.equal(true);
   });
 });

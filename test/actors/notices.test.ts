@@ -4,7 +4,7 @@
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import { BURST, CALM_MS, Notices, type Sight, STUCK_MS } from '../../actors/coordinator/notices.ts';
-import type { Mode } from '../../src/loop/recovery.ts';
+import type { Mode } from '../../src/loop/turn.ts';
 
 class Watch {
   private readonly notices = new Notices();

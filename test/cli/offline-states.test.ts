@@ -47,7 +47,7 @@ class Story {
 
   /** Notes the state after each record that the loop decides. */
   private watch(): void {
-    const { loop } = this.world;
+    const loop = this.world.loop as unknown as { decide(record: LogRecord): void };
     const decide = loop.decide.bind(loop);
     loop.decide = (record) => {
       decide(record);
@@ -57,7 +57,7 @@ class Story {
   }
 
   private note(): void {
-    const { state } = this.world.loop;
+    const { state } = this.world.loop.view;
     this.digests.set(state.lastSeq, stateDigest(state));
   }
 

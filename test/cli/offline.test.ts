@@ -34,7 +34,7 @@ const json = ({ out }: Ended): Record<string, unknown> => JSON.parse(out) as nev
 async function story(digests: Map<number, string>): Promise<LogRecord[]> {
   const world = await World.started({ leaseDurationMs: 1_000 });
   const note = (): void =>
-    void digests.set(world.loop.state.lastSeq, stateDigest(world.loop.state));
+    void digests.set(world.loop.view.state.lastSeq, stateDigest(world.loop.view.state));
   const step = async (act: Promise<unknown>): Promise<void> => {
     await act;
     note();

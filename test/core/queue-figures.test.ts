@@ -13,7 +13,8 @@ async function fill(world: World, queue: string, waiting: number, done = 0): Pro
   }
 }
 
-const figuresOf = (world: World) => queueFigures(world.loop.state, world.loop.state.lastAt);
+const figuresOf = (world: World) =>
+  queueFigures(world.loop.view.state, world.loop.view.state.lastAt);
 
 describe('figures of queues', () => {
   it('are counts, and how long the first has waited', async () => {

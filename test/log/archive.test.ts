@@ -86,10 +86,10 @@ describe('an archive', function () {
     for (let part = 0; part < rounds; part += 1) {
       await work(world, 1, part);
       // The device is slower than the clock of this world.
-      while (world.loop.removal.busy) await new Promise(setImmediate);
+      while (world.loop.view.isRemoving) await new Promise(setImmediate);
       for (const record of world.records()) all.set(record.seq, record);
     }
-    await world.loop.removal.stop();
+    await world.loop.stop();
     return { world, all: [...all.values()].toSorted((a, b) => a.seq - b.seq) };
   }
 

@@ -240,7 +240,7 @@ describe('coordinator: nothing leaves before the flush', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect([...manual.answers.keys()]).to.deep.equal([]);
     log.settle();
-    await manual.loop.commits.settled();
+    await manual.loop.settled();
     expect([...manual.answers.keys()]).to.deep.equal([submit, read, refused]);
   });
 });
@@ -249,7 +249,7 @@ describe('coordinator: an append that fails', () => {
   it('leaves state and log as they were, tells everybody, goes on with a new epoch', async () => {
     const world = await World.started();
     await world.submit();
-    const before = stateDigest(world.loop.state);
+    const before = stateDigest(world.loop.view.state);
     const records = world.records().length;
     world.log.plan('failed', 'failed');
     const parked = world.take(leaseRequest({ queues: ['none'], waitMs: 60_000 }));
@@ -268,7 +268,7 @@ describe('coordinator: an append that fails', () => {
     while (world.modes.at(-1) !== 'read-only') await Promise.resolve();
     expect(world.answers.get(waiting)).to.have.property('kind', 'overview');
     expect(world.records()).to.have.length(records);
-    expect(stateDigest(world.loop.state)).to.equal(before);
+    expect(stateDigest(world.loop.view.state)).to.equal(before);
     const write = await world.ask({ op: 'submit', queue: 'q', payload: new Uint8Array() });
     expect(refusal(write).reason).to.equal('log_unavailable');
     expect(await world.ask({ op: 'stats' })).to.have.property('kind', 'overview');
@@ -324,9 +324,9 @@ describe('coordinator: forgetting', () => {
     await world.tick();
     expect(refusal(await known(origin)).reason).to.equal('unknown_task');
     expect(refusal(await known(redriven.taskId)).reason).to.equal('unknown_task');
-    expect(brokenInvariants(world.loop.state)).to.deep.equal([]);
+    expect(brokenInvariants(world.loop.view.state)).to.deep.equal([]);
     const again = replay(world.log, { digestText }).state;
-    expect(stateDigest(again)).to.equal(stateDigest(world.loop.state));
+    expect(stateDigest(again)).to.equal(stateDigest(world.loop.view.state));
   });
 });
 

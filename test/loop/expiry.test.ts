@@ -43,7 +43,7 @@ describe('expiry: more leases than a group takes', () => {
   it('all go with one tick, in the order of their ids, at most 500 a group', async () => {
     const { world, log, leases } = await crowd();
     world.loop.tick();
-    await world.loop.commits.settled();
+    await world.loop.settled();
     expect(expiries(log.groups)).to.deep.equal([A_GROUP, A_GROUP, A_GROUP, LEASES - 3 * A_GROUP]);
     const expired = world.records().filter((record) => record.type === 'LeaseExpired');
     expect(expired.map(({ leaseId }) => leaseId)).to.deep.equal(
@@ -60,7 +60,7 @@ describe('expiry: more leases than a group takes', () => {
     next.time = world.time;
     await next.loop.start();
     expect(expiries(log.groups)).to.deep.equal([A_GROUP, A_GROUP, A_GROUP, LEASES - 3 * A_GROUP]);
-    expect(next.loop.state.leases.size).to.equal(0);
+    expect(next.loop.view.state.leases.size).to.equal(0);
     expect(next.modes).to.deep.equal(['serving']);
   });
 

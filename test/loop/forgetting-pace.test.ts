@@ -35,11 +35,11 @@ describe('forgetting', () => {
       await world.complete(await world.lease());
     };
     await ticks(world, span, lifecycle);
-    const tasks = world.loop.state.tasks.size;
+    const tasks = world.loop.view.state.tasks.size;
     expect(tasks).to.equal(span / TICK_MS);
     world.time += RETENTION_MS - span;
     await ticks(world, span + STRIDE_MS);
-    expect(world.loop.state.tasks.size, 'none is kept for a stride longer').to.equal(0);
+    expect(world.loop.view.state.tasks.size, 'none is kept for a stride longer').to.equal(0);
     expect(forgets(world).length).to.be.within(span / STRIDE_MS, span / STRIDE_MS + 2);
   }).timeout(20_000);
 

@@ -2,8 +2,11 @@
 // woken and withdrawn together.
 
 import { expect } from 'chai';
+import { State } from '../../src/core/state.ts';
+import { Granting } from '../../src/loop/granting.ts';
+import type { Turn } from '../../src/loop/turn.ts';
 import type { Leased } from '../../src/model/response.ts';
-import { leaseRequest, World } from '../support/world.ts';
+import { digestText, KNOBS, leaseRequest, World } from '../support/world.ts';
 
 const SUBMIT = { op: 'submit', queue: 'default', payload: new Uint8Array(10) } as const;
 
@@ -18,6 +21,15 @@ async function poisoned(count: number): Promise<World> {
   return world;
 }
 
+/** A loop without tasks: whoever asks is told that there is none. */
+const turnWithoutTasks = (): Turn => ({
+  context: { state: new State(digestText), knobs: KNOBS, read: () => undefined },
+  mode: 'serving',
+  stopping: false,
+  decide: ({ type }) => expect.fail(`there is nothing to decide: ${type}`),
+  answer: () => {},
+});
+
 const dead = (world: World): number => world.types().filter((type) => type === 'TaskDead').length;
 
 describe('granting: its bounds', () => {
@@ -26,7 +38,7 @@ describe('granting: its bounds', () => {
     const first = (await world.ask(leaseRequest({ waitMs: 60_000 }))) as Leased;
     expect(first.leases).to.deep.equal([]);
     expect(dead(world)).to.equal(100);
-    expect(world.loop.granting.parked.size).to.equal(0);
+    expect(world.loop.view.parkedRequests).to.equal(0);
     const good = await world.submit();
     const next = (await world.ask(leaseRequest())) as Leased;
     expect(next.leases.map(({ taskId }) => taskId)).to.deep.equal([good]);
@@ -43,7 +55,7 @@ describe('granting: its bounds', () => {
     await world.tick();
     expect((world.answers.get(parked) as Leased).leases).to.deep.equal([]);
     expect(dead(world)).to.equal(100);
-    expect(world.loop.granting.parked.size).to.equal(0);
+    expect(world.loop.view.parkedRequests).to.equal(0);
   });
 
   it('an answer has no further lease once it has so many bytes', async () => {
@@ -53,17 +65,15 @@ describe('granting: its bounds', () => {
     expect(leases).to.have.length(3);
   });
 
-  it('the times of 100 000 queues are kept, the oldest name goes', async () => {
-    const world = await World.started();
-    const { askedAt } = world.loop.granting;
-    for (let n = 0; n < 100; n += 1) {
-      const queues = Array.from({ length: 1_000 }, (_, i) => `q${n}.${i}`);
-      world.take(leaseRequest({ queues }));
-    }
+  it('the times of 100 000 queues are kept, the oldest name goes', () => {
+    const granting = new Granting(turnWithoutTasks());
+    const { askedAt } = granting;
+    const ask = (queues: string[]) => granting.take(1, leaseRequest({ queues }), 0);
+    for (let n = 0; n < 100; n += 1) ask(Array.from({ length: 1_000 }, (_, i) => `q${n}.${i}`));
     expect(askedAt.size).to.equal(100_000);
-    world.take(leaseRequest({ queues: ['q0.1'] }));
+    ask(['q0.1']);
     expect(askedAt.has('q0.0')).to.equal(true);
-    world.take(leaseRequest({ queues: ['one more'] }));
+    ask(['one more']);
     expect(askedAt.size).to.equal(100_000);
     expect(askedAt.has('one more')).to.equal(true);
     expect(askedAt.has('q0.0')).to.equal(false);
@@ -75,9 +85,9 @@ describe('granting: together', () => {
   it('the parked requests of one that is gone are withdrawn, those of others stay', async () => {
     const world = await World.started();
     const tickets = [1, 2, 3, 4].map(() => world.take(leaseRequest({ waitMs: 60_000 })));
-    const [a, b, c, d] = tickets as [number, number, number, number];
-    world.loop.granting.withdrawWhere((ticket) => ticket === a || ticket === c);
-    expect(world.loop.granting.parked.tickets()).to.deep.equal([b, d]);
+    const [a, , c] = tickets as [number, number, number, number];
+    world.loop.withdrawWhere((ticket) => ticket === a || ticket === c);
+    expect(world.loop.view.parkedRequests).to.equal(2);
     for (let n = 0; n < 2; n += 1) world.take(SUBMIT);
     await world.settle();
     expect(tickets.map((ticket) => world.answers.has(ticket))).to.deep.equal([
@@ -131,7 +141,7 @@ describe('granting: together', () => {
     await world.submit({ delayMs: 500 });
     world.time += 2_500;
     await world.lease();
-    const { sum, counts } = world.loop.granting.figures().eligible_to_lease_seconds;
+    const { sum, counts } = world.loop.view.histograms().eligible_to_lease_seconds;
     expect(sum).to.equal(2);
     expect(counts.reduce((all, count) => all + count)).to.equal(1);
   });

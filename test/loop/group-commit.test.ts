@@ -46,7 +46,7 @@ function setUp() {
   const log = new MemoryLog({ manual: true });
   const told: (readonly number[] | string)[] = [];
   const tickets = (commit: Commit) => commit.answers.map(({ ticket }) => ticket);
-  const commits = new GroupCommit(log, {
+  const commits = new GroupCommit(log, () => 0, {
     durable: (commit) => void told.push(tickets(commit)),
     lost: (result, lost) => void told.push(result, lost),
   });

@@ -76,7 +76,7 @@ describe(`a lease that is renewed ${RENEWALS} times`, () => {
   });
 
   it('keeps one lease and no renewal in the state', () => {
-    const { state } = world.loop;
+    const { state } = world.loop.view;
     const kept = state.leases.get(lease.leaseId);
     expect(state.leases.size).to.equal(1);
     expect(kept?.extensions).to.equal(RENEWALS);
@@ -97,7 +97,7 @@ describe(`a lease that is renewed ${RENEWALS} times`, () => {
     const count = await accesses(() => {
       digest = stateDigest(replay(world.log, { digestText }).state);
     });
-    expect(digest).to.equal(stateDigest(world.loop.state));
+    expect(digest).to.equal(stateDigest(world.loop.view.state));
     expect(count / RENEWALS).to.be.below(20);
   }).timeout(20_000);
 

@@ -109,8 +109,8 @@ describe('recovery: a log that takes nothing', () => {
     // The start was written although it was told as failed: it counts, and is the newest epoch.
     expect(world.modes.at(-1)).to.equal('read-only');
     expect(log.reopens).to.equal(3);
-    expect(world.loop.state.lastSeq).to.equal(log.lastNumber);
-    expect(world.loop.state.epoch).to.equal(log.lastNumber);
+    expect(world.loop.view.state.lastSeq).to.equal(log.lastNumber);
+    expect(world.loop.view.state.epoch).to.equal(log.lastNumber);
     await pass(world, 1_000);
     expect(world.modes.at(-1)).to.equal('serving');
     expect(world.broken()).to.deep.equal([]);
@@ -128,7 +128,7 @@ describe('recovery: a log that takes nothing', () => {
     await turns();
     expect(world.modes).to.deep.equal(['rebuilding', 'serving']);
     expect(world.types().slice(-1)).to.deep.equal(['LeaseExpired']);
-    expect(world.loop.state.starts).to.have.length(3);
+    expect(world.loop.view.state.starts).to.have.length(3);
     expect(world.broken()).to.deep.equal([]);
   });
 
@@ -183,7 +183,7 @@ describe('recovery: a log that takes nothing', () => {
     log.plan('failed');
     await pass(world, 1_000);
     expect(world.fatal).to.have.property('code', 'LOG_IO');
-    expect(world.loop.recovery.mode).to.equal('ended');
+    expect(world.loop.view.mode).to.equal('ended');
     const other = await failing(0);
     await pass(other.world, 10);
     other.log.reopen = () => Promise.reject(new LogError('LOG_IO', 'gone'));

@@ -140,12 +140,12 @@ describe('removal: in the loop', () => {
     world.time += 1_000;
     await world.tick();
     expect(forgets(world)).to.equal(1);
-    expect(world.loop.removal.busy).to.equal(true);
+    expect(world.loop.view.isRemoving).to.equal(true);
     await endOne(world);
     world.time += 1_000;
     await world.tick();
     expect(forgets(world)).to.equal(1);
-    while (world.loop.removal.busy) {
+    while (world.loop.view.isRemoving) {
       letGo();
       await Promise.resolve();
     }
@@ -169,7 +169,7 @@ describe('removal: in the loop', () => {
     const next = new World({}, new MemoryLog({ store: stuck.store, segmentRecords: 3 }));
     next.time = world.time;
     await next.loop.start();
-    await next.loop.removal.stop();
+    await next.loop.stop();
     expect(next.removed).to.be.greaterThan(0);
     expect(forgets(next)).to.equal(1);
     expect(next.broken()).to.deep.equal([]);

@@ -30,7 +30,7 @@ async function worked(segmentRecords = 64): Promise<World> {
 
 /** The same from the records and the state, and nothing else. */
 function forgottenShare(world: World): number {
-  const { tasks } = world.loop.state;
+  const { tasks } = world.loop.view.state;
   let live = 0;
   let forgotten = 0;
   for (const record of world.records()) {
@@ -48,30 +48,30 @@ describe('what forgotten history takes of the log', () => {
     for (let step = 0; step < 12; step += 1) {
       world.time += RETENTION_MS / 4;
       await world.tick();
-      while (world.loop.removal.busy) await new Promise(setImmediate);
-      const { forgotten, total } = world.loop.removal.bytes();
+      while (world.loop.view.isRemoving) await new Promise(setImmediate);
+      const { forgotten, total } = world.loop.view.logBytes();
       expect(forgotten, `step ${step}`).to.equal(forgottenShare(world)).and.to.be.at.most(total);
       shares.add(forgotten);
     }
     expect(shares.size, 'different shares').to.be.greaterThan(3);
     expect(world.removed).to.be.greaterThan(100);
-    const before = world.loop.removal.bytes().forgotten;
+    const before = world.loop.view.logBytes().forgotten;
     await world.restart();
-    expect(world.loop.removal.bytes().forgotten).to.equal(forgottenShare(world));
-    expect(world.loop.removal.bytes().forgotten).to.be.at.most(before);
+    expect(world.loop.view.logBytes().forgotten).to.equal(forgottenShare(world));
+    expect(world.loop.view.logBytes().forgotten).to.be.at.most(before);
   });
 
   it('is nothing before anything is forgotten, and grows when it is', async () => {
     const world = await worked(1_000_000); // Nothing is sealed, so nothing can be removed.
-    const young = world.loop.removal.bytes().forgotten;
+    const young = world.loop.view.logBytes().forgotten;
     world.time += 10 * RETENTION_MS;
     await world.tick();
-    const { total, forgotten } = world.loop.removal.bytes();
+    const { total, forgotten } = world.loop.view.logBytes();
     expect(young).to.be.lessThan(forgotten);
     expect(forgotten).to.be.greaterThan(0.9 * total);
     const fresh = await World.started();
     await fresh.submit();
-    expect(fresh.loop.removal.bytes().forgotten).to.equal(0);
+    expect(fresh.loop.view.logBytes().forgotten).to.equal(0);
   });
 });
 
@@ -97,11 +97,11 @@ describe('a redriven task and its origin', () => {
     }
     world.time += ms;
     await world.tick();
-    while (world.loop.removal.busy) await new Promise(setImmediate);
+    while (world.loop.view.isRemoving) await new Promise(setImmediate);
     expect(world.broken()).to.deep.equal([]);
   }
   const isRemembered = (world: World, task: number): boolean =>
-    world.loop.state.tasks.find(task) !== NONE;
+    world.loop.view.state.tasks.find(task) !== NONE;
 
   it('stays as long as its origin does, although its own time is over', async () => {
     const { world, origin, again } = await redriven();
@@ -113,7 +113,7 @@ describe('a redriven task and its origin', () => {
     expect([origin, again].map((task) => isRemembered(world, task))).to.deep.equal([false, false]);
     // A start looks at every stretch again, however lately it was rewritten.
     await world.restart();
-    while (world.loop.removal.busy) await new Promise(setImmediate);
+    while (world.loop.view.isRemoving) await new Promise(setImmediate);
     expect([origin, again].map((task) => world.log.get(task))).to.deep.equal([
       undefined,
       undefined,

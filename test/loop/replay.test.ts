@@ -58,9 +58,9 @@ describe('replay: history that was forgotten and removed', () => {
   for (const seed of [1, 2, 3, 4, 5]) {
     it(`the state is the same with all, half and none of it (seed ${seed})`, async () => {
       const world = await liveThroughForgetting(seed);
-      const live = stateDigest(world.loop.state);
+      const live = stateDigest(world.loop.view.state);
       expect(stateDigest(replay(world.log, { digestText }).state)).to.equal(live);
-      const { tasks } = world.loop.state;
+      const { tasks } = world.loop.view.state;
       const gone = world.records().filter((record) => {
         const task = taskOf(record);
         return task !== 0 && tasks.find(task) === NONE;
@@ -82,10 +82,10 @@ describe('replay: history that was forgotten and removed', () => {
   it('the loop removes it by itself and leaves what is remembered', async () => {
     const world = await liveThroughForgetting(7, new MemoryLog({ segmentRecords: 64 }));
     expect(world.removed).to.be.greaterThan(300);
-    const live = stateDigest(world.loop.state);
+    const live = stateDigest(world.loop.view.state);
     expect(stateDigest(replay(world.log, { digestText }).state)).to.equal(live);
-    for (const row of world.loop.state.tasks.rowsAfter(0)) {
-      expect(world.log.get(world.loop.state.tasks.id(row))?.type).to.equal('TaskCreated');
+    for (const row of world.loop.view.state.tasks.rowsAfter(0)) {
+      expect(world.log.get(world.loop.view.state.tasks.id(row))?.type).to.equal('TaskCreated');
     }
     const before = world.records().length;
     await world.restart();
@@ -109,7 +109,7 @@ describe('replay: history that was forgotten and removed', () => {
     await world.ask({ op: 'redrive', taskId: late.taskId });
     world.time += 60_000;
     await world.tick();
-    const live = stateDigest(world.loop.state);
+    const live = stateDigest(world.loop.view.state);
     for (const record of world.records()) {
       if (taskOf(record) === origin) world.log.store.drop(record.seq);
     }
@@ -128,9 +128,9 @@ describe('replay: history that was forgotten and removed', () => {
     await world.submit();
     world.time += 2_000;
     await world.tick();
-    while (world.loop.removal.busy) await setImmediate();
-    await world.loop.removal.stop();
-    const { state } = world.loop;
+    while (world.loop.view.isRemoving) await setImmediate();
+    await world.loop.stop();
+    const { state } = world.loop.view;
     expect(state.removed.has(origin), 'the origin is gone').to.equal(true);
     await world.complete(redriven);
     world.time += 2_000;
@@ -163,7 +163,7 @@ describe('replay: history that was forgotten and removed', () => {
     const world = await World.started();
     await world.submit();
     const { leaseId, taskId } = await world.lease();
-    const at = world.loop.state.lastAt;
+    const at = world.loop.view.state.lastAt;
     const forged = { type: 'TaskCompleted', at, prev: 1, taskId, leaseId } as const;
     const seq = world.log.lastNumber + 1;
     const bytes = encodeRecord({ ...forged, seq, extensions: 0, lastExtension: 0 });

@@ -19,7 +19,7 @@ export function tellsMemory(directory: string, everyMs: number): readonly Patch[
   fs.mkdirSync(directory, { recursive: true });
   return ACTORS.map((actor) => ({
     file: `actors/${actor}.js`,
-    to: tellOf(path.join(directory, path.basename(actor)), everyMs),
+    to: tellOf(path.join(directory, actor), everyMs),
   }));
 }
 
@@ -40,7 +40,7 @@ setInterval(() => {
 /** @returns bytes in use, of all threads; NaN while not all of them have told. */
 export function liveMemory(directory: string): number {
   const told = ACTORS.map((actor) => {
-    const file = path.join(directory, path.basename(actor));
+    const file = path.join(directory, actor);
     return fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : Number.NaN;
   });
   return told.reduce((sum, bytes) => sum + bytes, 0);

@@ -50,7 +50,7 @@ const CONTROLS: Readonly<Record<string, readonly [Who, ...Patch[]]>> = {
     'coordinator',
     {
       file: 'src/loop/coordinator.js',
-      from: 'this.expireDue(now);\n            this.expireNamed(request, now);',
+      from: 'this.expiry.expireDue(now);\n            this.expiry.expireNamed(request, now);',
       to: '',
     },
     {

@@ -72,18 +72,18 @@ const loop = new Coordinator({
 });
 
 await loop.start();
-while (loop.state.lastSeq < Number(count)) {
+while (loop.view.state.lastSeq < Number(count)) {
   for (let left = dice.between(1, 6); left > 0; left -= 1) act();
   await pass(dice.pick([0, 1, 20, 20, 200]), dice.chance(0.7));
 }
 // The oldest end, whatever they wait for; what is over is forgotten, and segments become few.
-for (const taskId of tasks.filter((id) => id < loop.state.lastSeq / 3)) {
+for (const taskId of tasks.filter((id) => id < loop.view.state.lastSeq / 3)) {
   ticket += 1;
   loop.take(ticket, { op: 'kill', taskId, reason: 'r' });
 }
 for (let left = 4; left > 0; left -= 1) {
   await pass(4_000, true);
-  while (loop.removal.busy) await turn();
+  while (loop.view.isRemoving) await turn();
 }
 await loop.stop();
 await log.close();
@@ -93,7 +93,7 @@ async function pass(ms: number, settles: boolean): Promise<void> {
   time += ms;
   loop.tick();
   loop.flush();
-  if (settles) await loop.commits.settled();
+  if (settles) await loop.settled();
   await turn();
 }
 

@@ -15,11 +15,11 @@ const ACTOR = 'actors/coordinator/coordinator-thread.js';
 export function tellsDigests(file: string): readonly Patch[] {
   const tell =
     `tell.appendFileSync(${JSON.stringify(file)}, ` +
-    '`${this.loop.state.lastSeq} ${digestOfState(this.loop.state)}\\n`);';
+    '`${this.loop.view.state.lastSeq} ${digestOfState(this.loop.view.state)}\\n`);';
   const before = (text: string): Patch => ({ file: ACTOR, from: text, to: `${tell} ${text}` });
   const imports = [
     "import * as tell from 'node:fs';",
-    "import { stateDigest as digestOfState } from '../../src/core/digest.js';",
+    "import { stateDigest as digestOfState } from '../src/core/digest.js';",
   ];
   return [
     before("say({ kind: 'ready',"),

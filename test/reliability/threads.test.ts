@@ -22,8 +22,7 @@ const WITHIN_MS = 20_000;
 /** Deaths of the coordinator's thread within a minute that end the process. */
 const DEATHS_MAX = 6;
 
-const triggerOf = (dir: string, name: string): string =>
-  path.join(dir, `die-${path.basename(name)}`);
+const triggerOf = (dir: string, name: string): string => path.join(dir, `die-${name}`);
 
 /** Dies as soon as a file is there, and takes it away. */
 const dies = (dir: string, name: string): string => {
@@ -135,7 +134,7 @@ describe('threads that die', () => {
     await onStage(betweenTurns, async (stage) => {
       const { place, server } = stage;
       for (let death = 1; death <= DEATHS_MAX; death += 1) {
-        const trigger = triggerOf(place.dir, 'coordinator-thread');
+        const trigger = triggerOf(place.dir, 'coordinator');
         fs.writeFileSync(trigger, '');
         await until('it died', () => !fs.existsSync(trigger), WITHIN_MS);
       }

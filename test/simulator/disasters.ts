@@ -86,7 +86,7 @@ export class Disasters {
   private async stop(): Promise<void> {
     const { world } = this;
     const { node } = world;
-    if (!node.loop.recovery.serving) return;
+    if (node.loop.view.mode !== 'serving') return;
     world.stop();
     while (node.log.pending) {
       node.log.settle();
@@ -104,7 +104,7 @@ export class Disasters {
   private async takeover(): Promise<void> {
     const { world } = this;
     const old = world.node;
-    if (old.log.pending || !old.loop.recovery.serving) return;
+    if (old.log.pending || old.loop.view.mode !== 'serving') return;
     world.transcript.add(world.now(), 'another process takes the log over');
     world.bury();
     await world.reboot();
@@ -119,7 +119,7 @@ export class Disasters {
   private async race(): Promise<void> {
     const { world } = this;
     const old = world.node;
-    if (!old.loop.recovery.serving) return;
+    if (old.loop.view.mode !== 'serving') return;
     const { last } = world.store;
     const other = world.other();
     other.start();

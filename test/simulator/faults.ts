@@ -17,11 +17,11 @@ export const FAULTS: readonly Fault[] = [
     name: 'expiry is not checked before a request',
     changes: [
       [
-        'loop/coordinator.js',
+        'loop/expiry.js',
         'return true;\n            if (this.expiredInGroup',
         'return true;\n            if (true) return true;\n            if (this.expiredInGroup',
       ],
-      ['loop/coordinator.js', 'if (lease !== undefined && isOver(lease, now))', 'if (false)'],
+      ['loop/expiry.js', 'if (lease !== undefined && isOver(lease, now))', 'if (false)'],
       [...LATE_OFF, 'const over = record.type === "LeaseExpired";'],
     ],
     seenBy: ['model'],
@@ -289,9 +289,9 @@ export const FAULTS: readonly Fault[] = [
     name: 'a read does not wait for the flush of what it saw',
     changes: [
       [
-        'loop/reading.js',
-        'this.loop.answer(ticket, this.read(request, now));',
-        'this.loop.events.answer(ticket, this.read(request, now));',
+        'loop/coordinator.js',
+        'new Reading(this.turn,',
+        'new Reading(Object.create(this.turn, { answer: { value: events.answer } }),',
       ],
     ],
     seenBy: ['order'],
@@ -321,7 +321,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'history is forgotten right after the clock has jumped a day',
-    changes: [['loop/coordinator.js', 'if (!this.recovery.time.mayForget(now))', 'if (false)']],
+    changes: [['loop/coordinator.js', ' && recovery.time.mayForget(now)', '']],
     seenBy: ['model'],
   },
   {

@@ -136,7 +136,7 @@ export class Node {
       },
     });
     this.log.onStarted = (record) => this.decided.push(record);
-    this.observe(this.loop.commits);
+    this.observe((this.loop as unknown as { commits: GroupCommit }).commits);
   }
 
   start(): void {

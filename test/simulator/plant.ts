@@ -8,7 +8,7 @@ import type { run } from './run.ts';
 import type { shrink } from './shrink.ts';
 
 const DIST = fileURLToPath(new URL('../../', import.meta.url));
-const PARTS = ['src', 'test/simulator'];
+const PARTS = ['src/core', 'src/log', 'src/protocol', 'src/client', 'test/simulator'];
 
 /** The simulator on the changed loop. */
 export interface Planted {
@@ -24,6 +24,9 @@ export async function plant(fault: Fault, number: number): Promise<Planted> {
   for (const part of PARTS) {
     cpSync(DIST + part, root + part, { recursive: true, filter: isCode });
   }
+  const isLoop = (path: string): boolean =>
+    path.endsWith('/src') || path.endsWith('/src/') || /\/src\/[^/]+\.js$/.test(path);
+  cpSync(`${DIST}src`, `${root}src`, { recursive: true, filter: isLoop });
   for (const [file, from, to] of fault.changes) {
     const path = file.startsWith('test/') ? root + file : `${root}src/${file}`;
     const parts = readFileSync(path, 'utf8').split(from);

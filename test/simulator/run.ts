@@ -50,7 +50,7 @@ async function play(world: World): Promise<void> {
     const happening = happen(world);
     if (happening !== undefined) await happening;
     const open = book.waiting.size + book.leased.size + expected.size;
-    if (open === 0 && world.node.loop.commits.idle && world.node.loop.recovery.serving) {
+    if (open === 0 && world.node.loop.view.isIdle && world.node.loop.view.mode === 'serving') {
       world.audit();
       return;
     }
@@ -63,7 +63,7 @@ async function play(world: World): Promise<void> {
     }
   }
   const left = [...book.waiting.keys(), ...book.leased.keys()].slice(0, 5).join(', ');
-  const { mode } = world.node.loop.recovery;
+  const { mode } = world.node.loop.view;
   throw new Violation('liveness', `${mode}; tasks ${left} never come to an end`);
 }
 

@@ -4,8 +4,8 @@
 
 import { stateDigest } from '../../src/core/digest.ts';
 import { brokenInvariants } from '../../src/core/invariants.ts';
+import { isRead } from '../../src/core/views.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
-import { isRead } from '../../src/loop/reading.ts';
 import { replay } from '../../src/loop/replay.ts';
 import type { CoordinatorStarted, LeaseGranted, LogRecord } from '../../src/model/records.ts';
 import type { Request } from '../../src/model/request.ts';
@@ -98,7 +98,7 @@ export class World {
   take(ticket: number, request: Request): void {
     this.transcript.add(this.now(), 'request', ticket, request);
     const now = this.now();
-    const { mode } = this.node.loop.recovery;
+    const { mode } = this.node.loop.view;
     this.stepBegins();
     this.node.loop.take(ticket, request);
     this.judging();
@@ -159,7 +159,7 @@ export class World {
     this.node = this.boot(skip);
     await turn();
     if (this.node.broken !== undefined) throw this.node.broken;
-    checkAgreement(this.node.loop.state, this.model.book);
+    checkAgreement(this.node.loop.view.state, this.model.book);
     this.plan();
   }
 
@@ -167,7 +167,7 @@ export class World {
   stop(): void {
     const now = this.now();
     this.transcript.add(now, 'stop');
-    const isServing = this.node.loop.recovery.serving;
+    const isServing = this.node.loop.view.mode === 'serving';
     this.stepBegins();
     void this.node.loop.stop();
     this.judging();
@@ -178,9 +178,9 @@ export class World {
 
   /** Everything at hand is over: what live state, log and model say must be the same. */
   audit(): void {
-    const { state } = this.node.loop;
+    const { state } = this.node.loop.view;
     this.scan();
-    if (!this.node.loop.commits.idle || this.store.last !== state.lastSeq) return;
+    if (!this.node.loop.view.isIdle || this.store.last !== state.lastSeq) return;
     const replayed = replay(this.node.log, { digestText }).state;
     // From the bytes again, whatever was read from them before.
     const again = replay(new MemoryLog({ store: this.store }), { digestText }).state;
@@ -190,7 +190,7 @@ export class World {
 
   /** Looks at everything that the state holds. */
   private scan(): void {
-    const { state } = this.node.loop;
+    const { state } = this.node.loop.view;
     const broken = brokenInvariants(state);
     if (broken.length > 0) throw new Violation('invariants', broken.join('; '));
     const wrong = this.model.broken(this.now());
@@ -262,7 +262,7 @@ export class World {
   };
 
   private stepBegins(): void {
-    if (this.node.loop.commits.gathered === 0) this.model.expiredInGroup = 0;
+    if (this.node.loop.view.gatheredRecords === 0) this.model.expiredInGroup = 0;
   }
 
   /** The loop has made its step; what the model says between this and `judged` must fit it. */
@@ -284,7 +284,7 @@ export class World {
   private judged(): void {
     this.model.end();
     for (const record of this.decided) if (record.type === 'LeaseGranted') this.onGrant(record);
-    this.model.isServing = this.node.loop.recovery.serving;
+    this.model.isServing = this.node.loop.view.mode === 'serving';
     this.checkGiven();
   }
 
@@ -315,7 +315,7 @@ export class World {
   private async settle(outcome: CommitEnd): Promise<void> {
     const { node } = this;
     if (outcome !== 'durable') this.transcript.add(this.now(), `the commit is ${outcome}`);
-    const wasServing = node.loop.recovery.serving;
+    const wasServing = node.loop.view.mode === 'serving';
     this.stepBegins();
     node.log.settle(outcome);
     if (outcome !== 'durable') {
@@ -325,11 +325,11 @@ export class World {
       this.undurable = [];
     }
     if (outcome === 'durable' && wasServing) {
-      await until(() => !node.loop.commits.busy || node.log.pending);
+      await until(() => !node.loop.view.isCommitting || node.log.pending);
     } else {
       await turn();
     }
-    if (node.loop.removal.busy) await until(() => !node.loop.removal.busy);
+    if (node.loop.view.isRemoving) await until(() => !node.loop.view.isRemoving);
     this.afterCommit();
     this.plan();
   }
@@ -346,7 +346,7 @@ export class World {
 
   /** Reads that waited for a rebuild are decided when it is over. */
   private resume(now: number): void {
-    const { mode } = this.node.loop.recovery;
+    const { mode } = this.node.loop.view;
     if (mode === 'rebuilding' || this.deferred.length === 0) return;
     const waiting = this.deferred;
     this.deferred = [];
@@ -385,7 +385,7 @@ export class World {
       this.scanAt = last + SCAN_EVERY;
       this.scan();
     }
-    if (last >= this.replayAt && this.node.loop.commits.idle) {
+    if (last >= this.replayAt && this.node.loop.view.isIdle) {
       // As often as the log doubles, at most: a long run is not all replay.
       this.replayAt = last + Math.max(REPLAY_EVERY, this.store.entries.size);
       this.audit();

@@ -7,8 +7,8 @@ import { brokenInvariants } from '../../src/core/invariants.ts';
 import type { Archive } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import { Coordinator } from '../../src/loop/coordinator.ts';
-import type { Mode } from '../../src/loop/recovery.ts';
 import { replay } from '../../src/loop/replay.ts';
+import type { Mode } from '../../src/loop/turn.ts';
 import type { CoreKnobs } from '../../src/model/knobs.ts';
 import type { LogRecord } from '../../src/model/records.ts';
 import type { FailRequest, LeaseRequest, Request, SubmitRequest } from '../../src/model/request.ts';
@@ -92,7 +92,7 @@ export class World {
 
   async settle(): Promise<void> {
     this.loop.flush();
-    await this.loop.commits.settled();
+    await this.loop.settled();
   }
 
   async tick(): Promise<void> {
@@ -147,7 +147,7 @@ export class World {
   /** Broken invariants of the live state and of the replayed one. */
   broken(): string[] {
     const again = replay(this.log, { digestText }).state;
-    return [...brokenInvariants(this.loop.state), ...brokenInvariants(again)];
+    return [...brokenInvariants(this.loop.view.state), ...brokenInvariants(again)];
   }
 
   private boot(options: { acceptClock?: boolean; skip?: number } = {}): Coordinator {

@@ -1,0 +1,22 @@
+// Owns what a part of the loop may do with the loop: look at what decisions look at, let a record
+// happen, and answer. Granting and reading hold a Turn and nothing else of the coordinator.
+
+import type { Context } from '../core/context.ts';
+import type { LogRecord } from '../model/records.ts';
+import type { Response } from '../model/response.ts';
+import type { Ticket } from './group-commit.ts';
+
+/** `serving` decides requests, `read-only` answers reads; the others decide nothing at present. */
+export type Mode = 'starting' | 'serving' | 'read-only' | 'rebuilding' | 'ended';
+
+export interface Turn {
+  /** What a decision looks at. There is one for each coordinator; its state is the present one. */
+  readonly context: Context;
+  readonly mode: Mode;
+  /** A coordinator that is stopping parks no more requests. */
+  readonly stopping: boolean;
+  /** Checks the record, gives it the next number, appends it to the open group and applies it. */
+  decide(record: LogRecord): void;
+  /** The only way out for an answer: it leaves when all that was decided before it is durable. */
+  answer(ticket: Ticket, response: Response): void;
+}
