@@ -5,7 +5,7 @@
 // lack it, so apply must give its absence today's meaning) or a new type at the end of
 // RECORD_TYPES, raise FORMAT_VERSION, extend log/write-record.ts and log/read-record.ts, and add a
 // golden log written by the new version under test/golden. An older build refuses a newer format
-// with both versions named. docs/ADDING-A-FEATURE.md goes the whole way with an example.
+// with both versions named. docs/internals/ADDING-A-FEATURE.md goes the whole way with an example.
 
 /** Written in every CoordinatorStarted; a log with a greater one is refused. */
 export const FORMAT_VERSION = 1;

@@ -55,7 +55,7 @@ ${TRANSITIONS.map(tableRow).join('\n')}
 \`TaskCancelled\` changes no state: it says that a report came without authority. COMPLETED,
 FAILED and DEAD are final. \`CoordinatorStarted\` and \`HistoryForgotten\` are about no task; the
 second ends the memory of tasks that ended long ago. The codes in the last column are explained
-in [DECISIONS.md](DECISIONS.md).
+in [DECISIONS.md](internals/DECISIONS.md).
 `;
 }
 

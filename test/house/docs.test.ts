@@ -8,7 +8,9 @@ import { Command } from 'commander';
 import type { Define } from '../../src/cli/command.ts';
 import { files } from './sources.ts';
 
-const PAGES = files.filter(({ path: name }) => /^(README|docs\/[A-Z-]+)\.md$/.test(name));
+const PAGES = files.filter(({ path: name }) =>
+  /^(README|docs\/(internals\/)?[A-Z-]+)\.md$/.test(name),
+);
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>;
 };
@@ -70,6 +72,13 @@ describe('the documents', () => {
         .map((link) => `${page}: ${link}`),
     );
     expect(dead).to.deep.equal([]);
+  });
+
+  it('stand in the index, each with its reader', () => {
+    const index = PAGES.find(({ path: page }) => page === 'docs/README.md')?.text ?? '';
+    const named = [...index.matchAll(/\]\(([^)]+\.md)\)/g)].map(([, link]) => `docs/${link}`);
+    const pages = PAGES.map(({ path: page }) => page).filter((page) => !page.endsWith('README.md'));
+    expect(named).to.have.members(pages);
   });
 
   it('name scripts of package.json that exist', () => {

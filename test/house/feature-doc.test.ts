@@ -1,5 +1,5 @@
-// Holds docs/ADDING-A-FEATURE.md to what there is: every file that it names exists, and every file
-// through which the option goes that it takes for its example is named.
+// Holds the internals' ADDING-A-FEATURE.md to what there is: every file that it names exists, and
+// every file through which the option goes that it takes for its example is named.
 
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,14 +8,14 @@ import { expect } from 'chai';
 import { filesIn } from './sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const text = readFileSync(path.join(ROOT, 'docs', 'ADDING-A-FEATURE.md'), 'utf8');
+const text = readFileSync(path.join(ROOT, 'docs', 'internals', 'ADDING-A-FEATURE.md'), 'utf8');
 const named = new Set(
   [...text.matchAll(/`((?:src|test|bench|docs|actors)\/[\w/.-]+)`/g)].map(([, name]) => `${name}`),
 );
 /** The example's option, not the pauses of the client library that are called alike. */
 const OPTION = /delay_ms|not_before|notBefore|request\.delayMs|readonly delayMs/;
 
-describe('docs/ADDING-A-FEATURE.md', () => {
+describe('docs/internals/ADDING-A-FEATURE.md', () => {
   it('names files that exist', () => {
     expect(named.size).to.be.greaterThan(35);
     expect([...named].filter((name) => !existsSync(path.join(ROOT, name)))).to.deep.equal([]);

@@ -1,4 +1,5 @@
-// Holds docs/TESTING.md to what there is: every file and every command that it names exists.
+// Holds the internals' TESTING.md to what there is: every file and every command that it names
+// exists.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const text = readFileSync(path.join(ROOT, 'docs', 'TESTING.md'), 'utf8');
+const text = readFileSync(path.join(ROOT, 'docs', 'internals', 'TESTING.md'), 'utf8');
 const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
 };
 
-describe('docs/TESTING.md', () => {
+describe('docs/internals/TESTING.md', () => {
   it('names files that exist', () => {
     const named = [...text.matchAll(/\b[\w/.-]+\.(?:test\.)?(?:ts|js)\b/g)].map(([name]) =>
       name.replace(/^dist\//, '').replace(/\.js$/, '.ts'),

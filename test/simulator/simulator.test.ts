@@ -58,8 +58,8 @@ describe('simulator: a failure is made small', () => {
 });
 
 describe('simulator: planted faults', () => {
-  it('stand in docs/SIMULATOR.md with a checker that may see them first', () => {
-    const lines = readFileSync('docs/SIMULATOR.md', 'utf8').split('\n');
+  it('stand in docs/internals/SIMULATOR.md with a checker that may see them first', () => {
+    const lines = readFileSync('docs/internals/SIMULATOR.md', 'utf8').split('\n');
     for (const { name, seenBy } of ALL_FAULTS) {
       const line = lines.find((text) => text.startsWith(`| ${name} |`));
       expect(line?.split('|')[2]?.trim(), name).to.be.oneOf(seenBy);
