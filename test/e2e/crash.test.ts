@@ -7,6 +7,7 @@
 import { expect } from 'chai';
 import { live } from '../reliability/lives.ts';
 import type { Patch } from '../reliability/patched.ts';
+import { ANSWERS_EARLY, COUNTS_NO_EXPIRATION } from '../reliability/program-faults.ts';
 import { roundsOf } from '../reliability/rounds.ts';
 import { runsWithoutReason } from '../reliability/runs.ts';
 import { inPlace } from '../reliability/server.ts';
@@ -18,23 +19,9 @@ const CYCLES = 25;
 const CONTROL_CYCLES = 4;
 const CONTROL_ROUNDS = 5;
 
-const CONTROLS: Readonly<Record<string, readonly [Patch, RegExp]>> = {
-  'answers before it writes': [
-    {
-      file: 'src/loop/group-commit.js',
-      from: 'hold(ticket, response) {',
-      to: 'hold(ticket, response) { return false;',
-    },
-    /record \d+ is (missing|another)/,
-  ],
-  'finds another state in the log': [
-    {
-      file: 'src/core/apply.js',
-      from: 'state.totals.leaseExpirations += 1;',
-      to: '',
-    },
-    /after record \d+/,
-  ],
+const CONTROLS: Readonly<Record<string, readonly [readonly Patch[], RegExp]>> = {
+  'answers before it writes': [ANSWERS_EARLY, /record \d+ is (missing|another)/],
+  'finds another state in the log': [COUNTS_NO_EXPIRATION, /after record \d+/],
 };
 
 async function killed(seed: number, cycles: number, faults: readonly Patch[] = []): Promise<void> {
@@ -60,10 +47,10 @@ describe('kill -9 under load', () => {
   }).timeout(rounds.timeoutMs);
 
   const controls = together(Object.keys(CONTROLS), async (name) => {
-    const [fault, words] = CONTROLS[name] as readonly [Patch, RegExp];
+    const [faults, words] = CONTROLS[name] as readonly [readonly Patch[], RegExp];
     const caught: string[] = [];
     for (let seed = 1; seed <= CONTROL_ROUNDS && caught.length === 0; seed += 1) {
-      const run = killed(seed, CONTROL_CYCLES, [fault]);
+      const run = killed(seed, CONTROL_CYCLES, faults);
       await run.catch(({ message }) => caught.push(message));
     }
     expect(caught[0]).to.match(words);

@@ -13,6 +13,11 @@ import { HttpLink, SocketLink } from './links.ts';
 import { need } from './machine.ts';
 import { MovedClock } from './moved-clock.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
+import {
+  BEGINS_WITH_THE_END_OF_THE_LOG,
+  BEGINS_WITH_THE_WALL_CLOCK,
+  BELIEVES_THE_WALL_CLOCK,
+} from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, inPlace, type Place, type Server } from './server.ts';
 import { together } from './together.ts';
@@ -42,22 +47,10 @@ const ARGS = [
   'warn',
 ];
 
-const CONTROLS: Readonly<Record<string, Patch>> = {
-  'follows the wall clock': {
-    file: 'src/loop/coordinator-time.js',
-    from: 'return this.base + Math.floor(this.clock.monotonic() - this.startedAt);',
-    to: 'return Math.floor(this.clock.wall());',
-  },
-  'begins with the wall clock': {
-    file: 'src/loop/coordinator-time.js',
-    from: 'this.base = Math.max(wall, lastAt);',
-    to: 'this.base = wall;',
-  },
-  'begins with the end of the log': {
-    file: 'src/loop/coordinator-time.js',
-    from: 'this.base = Math.max(wall, lastAt);',
-    to: 'this.base = lastAt === 0 ? wall : lastAt;',
-  },
+const CONTROLS: Readonly<Record<string, readonly Patch[]>> = {
+  'follows the wall clock': BELIEVES_THE_WALL_CLOCK,
+  'begins with the wall clock': BEGINS_WITH_THE_WALL_CLOCK,
+  'begins with the end of the log': BEGINS_WITH_THE_END_OF_THE_LOG,
 };
 
 /** Says that time went wrong; another failure is one of the stage. */
@@ -236,7 +229,7 @@ describe('a clock that is set under the server', () => {
     const seen: string[] = [];
     const isCaught = (): boolean => seen.some((message) => ABOUT_TIME.test(message));
     for (let seed = 1; seed <= 5 && !isCaught(); seed += 1) {
-      const run = steps(seed, CONTROL_STEPS, [CONTROLS[name] as Patch]);
+      const run = steps(seed, CONTROL_STEPS, CONTROLS[name]);
       await run.catch(({ message }) => seen.push(message));
     }
     expect(isCaught(), seen.join('; ')).to.equal(true);

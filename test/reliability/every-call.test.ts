@@ -10,6 +10,7 @@ import { Device, type Fault } from './device.ts';
 import { compare } from './history.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { ANSWERS_EARLY, BELIEVES_A_FAILED_APPEND } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
@@ -30,17 +31,9 @@ const FAULTS: readonly Omit<Fault, 'nth'>[] = (['data', 'flush', 'meta'] as cons
   ],
 );
 
-const CONTROLS: Readonly<Record<string, Patch>> = {
-  'answers before the flush': {
-    file: 'src/loop/group-commit.js',
-    from: 'hold(ticket, response) {',
-    to: 'hold(ticket, response) { return false;',
-  },
-  'takes a failed append for a durable one': {
-    file: 'src/loop/group-commit.js',
-    from: "if (result !== 'durable') {",
-    to: "if (result === 'fenced') {",
-  },
+const CONTROLS: Readonly<Record<string, readonly Patch[]>> = {
+  'answers before the flush': ANSWERS_EARLY,
+  'takes a failed append for a durable one': BELIEVES_A_FAILED_APPEND,
 };
 
 describe('a device of which every call fails once', () => {
@@ -98,9 +91,9 @@ describe('a device of which every call fails once', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, patch] of Object.entries(CONTROLS)) {
+  for (const [name, patches] of Object.entries(CONTROLS)) {
     it(`control: a program that ${name} is caught`, async () => {
-      const executable = executableOf(copyProgram(path.join(place.dir, 'program'), [patch]));
+      const executable = executableOf(copyProgram(path.join(place.dir, 'program'), patches));
       const server = await serve(executable);
       const { history } = load(1);
       for (let nth = 1; nth <= NTH_MAX && server.over === undefined; nth += 1) {

@@ -8,7 +8,8 @@ import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { Device, type Fault } from './device.ts';
 import { need } from './machine.ts';
-import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { copyProgram, executableOf } from './patched.ts';
+import { IMPATIENT } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
@@ -29,14 +30,6 @@ const FAULTS: readonly Omit<Fault, 'nth'>[] = [
   { calls: ['meta'], stallMs: 300 },
 ];
 
-const IMPATIENT: readonly Patch[] = [
-  { file: 'src/log/lmdb-log.js', from: 'STALL_MS = 10_000', to: 'STALL_MS = 500' },
-  {
-    file: 'actors/supervisor/coordinator-life.js',
-    from: 'ENDS_WITHIN_MS = 5_000',
-    to: 'ENDS_WITHIN_MS = 500',
-  },
-];
 /** Beginnings of the names below log/. */
 const AT_A_ROLLOVER = {
   'the making of the next segment': 'tmp-',

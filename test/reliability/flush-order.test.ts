@@ -6,25 +6,14 @@ import { expect } from 'chai';
 import { answersOf } from './flush-order.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { ANSWERS_EARLY, FLUSHES_NO_META_PAGE, NEVER_FLUSHES } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { inPlace } from './server.ts';
 
-const CONTROLS: Readonly<Record<string, Patch>> = {
-  'answers before the flush': {
-    file: 'src/loop/group-commit.js',
-    from: 'hold(ticket, response) {',
-    to: 'hold(ticket, response) { return false;',
-  },
-  'never flushes': {
-    file: 'src/log/lmdb/env.js',
-    from: 'noSync,',
-    to: 'noSync: true,',
-  },
-  'does not flush the meta page': {
-    file: 'src/log/lmdb/env.js',
-    from: 'noSync,',
-    to: 'noSync, noMetaSync: true,',
-  },
+const CONTROLS: Readonly<Record<string, readonly Patch[]>> = {
+  'answers before the flush': ANSWERS_EARLY,
+  'never flushes': NEVER_FLUSHES,
+  'does not flush the meta page': FLUSHES_NO_META_PAGE,
 };
 
 describe('flush before answer, under a tracer', () => {
@@ -44,10 +33,10 @@ describe('flush before answer, under a tracer', () => {
     );
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, patch] of Object.entries(CONTROLS)) {
+  for (const [name, patches] of Object.entries(CONTROLS)) {
     it(`control: a program that ${name} is caught`, async () => {
       await inPlace(async (place) => {
-        const dist = copyProgram(path.join(place.dir, 'program'), [patch]);
+        const dist = copyProgram(path.join(place.dir, 'program'), patches);
         const load = { seed: 1, clients: 2, rounds: 3, executable: executableOf(dist) };
         const { answers, early } = await answersOf(place, load);
         expect(answers).to.be.greaterThan(0);

@@ -8,7 +8,8 @@ import { expect } from 'chai';
 import { Device, type Fault } from './device.ts';
 import { HttpLink } from './links.ts';
 import { need } from './machine.ts';
-import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { copyProgram, executableOf } from './patched.ts';
+import { LEAVES_HALF_A_SEGMENT } from './program-faults.ts';
 import { type Fields, inPlace, type Place, type Server } from './server.ts';
 import { SmallDisk } from './small-disk.ts';
 import { verify } from './verified.ts';
@@ -125,12 +126,6 @@ async function fullAtRemoval(
   verify(place.dataDir);
 }
 
-const LEAVES_HALF: Patch = {
-  file: 'src/log/segments/segment-files.js',
-  from: 'fs.rmSync(temporary, { recursive: true, force: true });',
-  to: '',
-};
-
 describe('a full disk at the removal of history', () => {
   before(function () {
     need(this, 'linux', 'root', 'mount');
@@ -153,7 +148,7 @@ describe('a full disk at the removal of history', () => {
 
   it('control: a program that leaves half a segment is caught', async () => {
     await SmallDisk.with(async (place, disk) => {
-      const dist = copyProgram(path.join(place.dir, 'program'), [LEAVES_HALF]);
+      const dist = copyProgram(path.join(place.dir, 'program'), LEAVES_HALF_A_SEGMENT);
       let caught = '';
       await fullAtRemoval(place, disk, { executable: executableOf(dist) }).catch(({ message }) => {
         caught = message;

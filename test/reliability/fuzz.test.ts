@@ -11,6 +11,7 @@ import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { type HttpInput, Inputs } from './inputs.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { IS_SILENT_ABOUT_SOME_REFUSALS, REFUSES_WHAT_IS_RECORDED } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, Place, type Server } from './server.ts';
 import { verify } from './verified.ts';
@@ -24,21 +25,9 @@ const STATUSES = [200, 201, 400, 404, 405, 409, 413, 422, 431];
 const GROWTH_MAX = 300 * 1_048_576;
 const ARGS = ['--poison-threshold', '0', '--log-level', 'error', '--lease-duration-ms', '60000'];
 
-const CONTROLS: Readonly<Record<string, Patch>> = {
-  'says nothing to what it cannot read': {
-    file: 'src/protocol/jsonrpc.js',
-    from: "if (parsed.kind === 'refusal')",
-    to:
-      "if (parsed.kind === 'refusal' && line[0] === 0x7b && line.length % 7 === 0) " +
-      "return { kind: 'nothing' }; if (parsed.kind === 'refusal')",
-  },
-  'refuses some of what it has recorded': {
-    file: 'src/protocol/format.js',
-    from: 'return submitted(response);',
-    to:
-      "return response.queue === 'q' ? formatRefusal({ kind: 'refusal', outcome: 'REJECTED', " +
-      "reason: 'malformed', record: null }) : submitted(response);",
-  },
+const CONTROLS: Readonly<Record<string, readonly Patch[]>> = {
+  'says nothing to what it cannot read': IS_SILENT_ABOUT_SOME_REFUSALS,
+  'refuses some of what it has recorded': REFUSES_WHAT_IS_RECORDED,
 };
 
 describe('fuzz', () => {
@@ -68,9 +57,9 @@ describe('fuzz', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, patch] of Object.entries(CONTROLS)) {
+  for (const [name, patches] of Object.entries(CONTROLS)) {
     it(`control: a program that ${name} is caught`, async () => {
-      const executable = executableOf(copyProgram(path.join(place.dir, 'program'), [patch]));
+      const executable = executableOf(copyProgram(path.join(place.dir, 'program'), patches));
       const server = await place.serve({ args: ARGS, executable }).ready();
       const told = new Told();
       const throwing = throwLines(

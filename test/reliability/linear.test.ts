@@ -81,7 +81,7 @@ describe('linearizability', () => {
   for (const name of CONTROLS) {
     it(`control: it does not when ${name}`, async () => {
       const fault = FAULTS.find((one) => one.name === name);
-      const patches = fault?.changes.map(([file, from, to]) => ({ file: `src/${file}`, from, to }));
+      const patches = fault?.changes.map(([from, to]) => ({ from, to }));
       expect(patches, 'the planted fault').to.not.equal(undefined);
       const dist = copyProgram(path.join(place.dir, 'program'), patches as Patch[]);
       const { history, records, lines } = await play(1, CONTROL_REQUESTS, executableOf(dist));

@@ -4,22 +4,14 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Patch } from './patched.ts';
-
-const ACTORS = [
-  'coordinator/coordinator-thread',
-  'http/http-ingress',
-  'socket/socket-ingress',
-  'reader/reader',
-  'timer/timer',
-];
+import { ACTORS, type Patch } from '../support/planted.ts';
 
 /** @param directory gets a file for each thread. */
 export function tellsMemory(directory: string, everyMs: number): readonly Patch[] {
   fs.mkdirSync(directory, { recursive: true });
-  return ACTORS.map((actor) => ({
-    file: `actors/${actor}.js`,
-    to: tellOf(path.join(directory, actor), everyMs),
+  return Object.entries(ACTORS).map(([actor, beside]) => ({
+    beside,
+    add: tellOf(path.join(directory, actor), everyMs),
   }));
 }
 
@@ -39,7 +31,7 @@ setInterval(() => {
 
 /** @returns bytes in use, of all threads; NaN while not all of them have told. */
 export function liveMemory(directory: string): number {
-  const told = ACTORS.map((actor) => {
+  const told = Object.keys(ACTORS).map((actor) => {
     const file = path.join(directory, actor);
     return fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : Number.NaN;
   });

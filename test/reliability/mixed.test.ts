@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { plotLines } from '../../bench/lines.ts';
-import type { Patch } from './patched.ts';
+import { LEAKS } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { inPlace } from './server.ts';
 import { judge, tellVerdict, type Verdict } from './soak-judge.ts';
@@ -32,20 +32,6 @@ const LARGE = {
   leaseMs: 5_000,
   collectMs: 10_000,
 };
-
-/** Nothing leaves the device, and each record leaves something in memory. */
-const LEAKS: readonly Patch[] = [
-  {
-    file: 'src/loop/removal.js',
-    from: 'this.passing = this.pass();',
-    to: 'void 0;',
-  },
-  {
-    file: 'src/core/apply.js',
-    from: 'state.lastAt = record.at;',
-    to: 'state.lastAt = record.at; (state.leak ??= []).push(new Uint8Array(32_768).fill(1));',
-  },
-];
 
 /** How long an answer takes in a few seconds says more of the machine than of the server. */
 const isJudged = ({ name }: Verdict): boolean => isSoak || !/p\d\d$/.test(name);

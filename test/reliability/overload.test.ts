@@ -11,7 +11,8 @@ import { expect } from 'chai';
 import { Device } from './device.ts';
 import { SocketLink } from './links.ts';
 import { need } from './machine.ts';
-import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { copyProgram, executableOf } from './patched.ts';
+import { GATHERS_LESS, KEEPS_NO_PLACE } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, Place, type Server } from './server.ts';
 import { until } from './waiting.ts';
@@ -27,18 +28,6 @@ const MAILBOX = 256;
 const LARGE = 75;
 const LARGE_BYTES = 262_144;
 const HALVES = 1_000;
-
-/** A copy in which fewer records gather behind a flush: one machine can ask ten times as much. */
-const SMALL: Patch = {
-  file: 'actors/coordinator/coordinator-thread.js',
-  from: 'GATHERED_MAX = 4_096',
-  to: 'GATHERED_MAX = 256',
-};
-const CONTROL: Patch = {
-  file: 'src/mailbox/gauge.js',
-  from: 'share.maxRequests - Math.ceil(share.maxRequests / 8)',
-  to: 'share.maxRequests',
-};
 
 interface Told {
   readonly requestId: string;
@@ -66,7 +55,7 @@ describe('overload', () => {
 
   it(`is answered at once, and work in progress is not refused, for ${FLOOD_MS} ms`, async () => {
     await rounds.run(async (seed) => {
-      const executable = executableOf(copyProgram(path.join(place.dir, `${seed}`), [SMALL]));
+      const executable = executableOf(copyProgram(path.join(place.dir, `${seed}`), GATHERS_LESS));
       const server = await serve({ executable });
       const { told, reports } = await flood(place, device, server, `${seed}`, FLOOD_MS);
       const accepted = told.filter(({ answer }) => typeof answer['task_id'] === 'string');
@@ -90,7 +79,9 @@ describe('overload', () => {
   }).timeout(rounds.timeoutMs);
 
   it('control: a mailbox without its last eighth kept free is caught', async () => {
-    const executable = executableOf(copyProgram(path.join(place.dir, 'program'), [SMALL, CONTROL]));
+    const executable = executableOf(
+      copyProgram(path.join(place.dir, 'program'), [...GATHERS_LESS, ...KEEPS_NO_PLACE]),
+    );
     const server = await serve({ executable });
     const { reports } = await flood(place, device, server, 'control', 3_000);
     const refused = reports.filter(({ outcome }) => outcome === 'UNAVAILABLE');

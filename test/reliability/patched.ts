@@ -3,9 +3,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { BUILT, CompiledFiles, type Patch, PRODUCT } from '../support/planted.ts';
 
-const BUILT = fileURLToPath(new URL('../..', import.meta.url));
+export type { Patch } from '../support/planted.ts';
 
 /** @returns where a package of that name is found from here. */
 function nodeModules(): string {
@@ -16,33 +16,19 @@ function nodeModules(): string {
   }
 }
 
-export interface Patch {
-  /** Of the built program, as in `src/loop/group-commit.js`. */
-  readonly file: string;
-  /** Stands in it exactly once; undefined: the end of the file. */
-  readonly from?: string;
-  readonly to: string;
-}
-
-/** @returns the root of the copy, which must not exist yet. */
+/**
+ * @param to the root of the copy, which must not exist yet.
+ * @returns the compiled program in it. @throws Error that names a text which is not there once.
+ */
 export function copyProgram(to: string, patches: readonly Patch[]): string {
+  const files = CompiledFiles.of(PRODUCT);
+  for (const patch of patches) files.plant(patch);
   const dist = path.join(to, 'dist');
-  for (const part of ['src', 'actors']) {
-    fs.cpSync(path.join(BUILT, part), path.join(dist, part), { recursive: true });
-  }
+  files.write(dist);
   const manifest = path.join(path.dirname(nodeModules()), 'package.json');
   const near = path.join(path.dirname(BUILT.replace(/\/$/, '')), 'package.json');
   fs.copyFileSync(fs.existsSync(near) ? near : manifest, path.join(to, 'package.json'));
   fs.symlinkSync(fs.realpathSync(nodeModules()), path.join(to, 'node_modules'));
-  for (const { file, from, to: text } of patches) {
-    const target = path.join(dist, file);
-    const before = fs.readFileSync(target, 'utf8');
-    if (from !== undefined && before.split(from).length !== 2) {
-      throw new Error(`${file}: not exactly once: ${from}`);
-    }
-    const after = from === undefined ? `${before}\n${text}\n` : before.replace(from, () => text);
-    fs.writeFileSync(target, after);
-  }
   return dist;
 }
 

@@ -9,6 +9,11 @@ import { Random } from '../simulator/random.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { Crew, type Still, standsStill } from './paused-crew.ts';
+import {
+  LETS_NO_LEASE_END,
+  LOOKS_AT_NO_TIME_BEFORE_A_REQUEST,
+  TAKES_A_REPORT_FOR_WHOEVER_HOLDS,
+} from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, inPlace, type Server } from './server.ts';
 import { together } from './together.ts';
@@ -32,43 +37,15 @@ const TAKEN_OVER_MS = 3_000;
 const WHO = ['worker', 'coordinator', 'overtaken worker', 'both'] as const;
 type Who = (typeof WHO)[number];
 
-const CONTROLS: Readonly<Record<string, readonly [Who, ...Patch[]]>> = {
-  'lets no lease end': [
-    'worker',
-    {
-      file: 'src/core/lease-manager.js',
-      from: 'now >= lease.expiry',
-      to: 'false',
-    },
-    {
-      file: 'src/core/check.js',
-      from: 'record.at >= lease.expiry',
-      to: 'false',
-    },
-  ],
+const CONTROLS: Readonly<Record<string, readonly [Who, readonly Patch[]]>> = {
+  'lets no lease end': ['worker', LETS_NO_LEASE_END],
   'takes what it finds when it wakes before it looks at the time': [
     'coordinator',
-    {
-      file: 'src/loop/coordinator.js',
-      from: 'this.expiry.expireDue(now);\n            this.expiry.expireNamed(request, now);',
-      to: '',
-    },
-    {
-      file: 'src/core/check.js',
-      from: 'record.at >= lease.expiry',
-      to: "record.type === 'LeaseExpired' && record.at >= lease.expiry",
-    },
+    LOOKS_AT_NO_TIME_BEFORE_A_REQUEST,
   ],
   'takes a report for whoever holds the task': [
     'overtaken worker',
-    {
-      file: 'src/core/choose.js',
-      from: 'if (lease !== undefined)\n        return reported(context, lease,',
-      to:
-        'const { tasks, leases } = context.state;\n' +
-        'const held = lease ?? leases.get(tasks.leaseId(tasks.find(request.taskId)));\n' +
-        'if (held !== undefined)\n        return reported(context, held,',
-    },
+    TAKES_A_REPORT_FOR_WHOEVER_HOLDS,
   ],
 };
 
@@ -209,7 +186,7 @@ describe('workers and the coordinator stand still beyond a lease', () => {
   }).timeout(rounds.timeoutMs);
 
   const controls = together(Object.keys(CONTROLS), async (name) => {
-    const [who, ...faults] = CONTROLS[name] as readonly [Who, ...Patch[]];
+    const [who, faults] = CONTROLS[name] as readonly [Who, readonly Patch[]];
     const caught: string[] = [];
     for (let seed = 1; seed <= 5 && caught.length === 0; seed += 1) {
       const tickMs = who === 'coordinator' ? SELDOM_MS : TICK_MS;

@@ -8,6 +8,7 @@ import { Ext4 } from './ext4.ts';
 import { type Lived, type LivesOptions, live } from './lives.ts';
 import { need } from './machine.ts';
 import type { Patch } from './patched.ts';
+import { ANSWERS_EARLY, FLUSHES_NO_META_PAGE, NEVER_FLUSHES } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { Place } from './server.ts';
 import { together } from './together.ts';
@@ -20,22 +21,10 @@ const FORGETTING_CUTS = 6;
 const DARK_MAX_MS = 30;
 const CONTROL_ROUNDS = 8;
 
-const CONTROLS: Readonly<Record<string, Patch>> = {
-  'answers before the flush': {
-    file: 'src/loop/group-commit.js',
-    from: 'hold(ticket, response) {',
-    to: 'hold(ticket, response) { return false;',
-  },
-  'never flushes': {
-    file: 'src/log/lmdb/env.js',
-    from: 'noSync,',
-    to: 'noSync: true,',
-  },
-  'does not flush the last page of a commit': {
-    file: 'src/log/lmdb/env.js',
-    from: 'noSync,',
-    to: 'noSync, noMetaSync: true,',
-  },
+const CONTROLS: Readonly<Record<string, readonly Patch[]>> = {
+  'answers before the flush': ANSWERS_EARLY,
+  'never flushes': NEVER_FLUSHES,
+  'does not flush the last page of a commit': FLUSHES_NO_META_PAGE,
 };
 
 type Course = Pick<LivesOptions, 'seed' | 'lives' | 'faults' | 'retentionMs'>;
@@ -84,7 +73,7 @@ describe('the power is cut under a load', () => {
   }).timeout(rounds.timeoutMs);
 
   const controls = together(Object.keys(CONTROLS), async (name) => {
-    const faults = [CONTROLS[name] as Patch];
+    const faults = CONTROLS[name] as readonly Patch[];
     const lost: string[] = [];
     for (let seed = 1; seed <= CONTROL_ROUNDS && lost.length === 0; seed += 1) {
       const run = cutPower({ seed, lives: CONTROL_CUTS, faults });

@@ -2,31 +2,37 @@
 // writes down the digest when it begins and stops to serve, against an offline replay of the log.
 
 import fs from 'node:fs';
+import path from 'node:path';
 import { applyChecked } from '../../src/core/apply.ts';
 import { stateDigest } from '../../src/core/digest.ts';
 import { State } from '../../src/core/state.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
+import { ACTORS, type CompiledFiles, type Patch } from '../support/planted.ts';
 import { digestText } from '../support/world.ts';
-import type { Patch } from './patched.ts';
 
-const ACTOR = 'actors/coordinator/coordinator-thread.js';
+const CAN_TELL = 'export function stateDigest(';
 
 /** @param file gets a line for each beginning and each end: the newest record, and the digest. */
 export function tellsDigests(file: string): readonly Patch[] {
   const tell =
     `tell.appendFileSync(${JSON.stringify(file)}, ` +
     '`${this.loop.view.state.lastSeq} ${digestOfState(this.loop.view.state)}\\n`);';
-  const before = (text: string): Patch => ({ file: ACTOR, from: text, to: `${tell} ${text}` });
-  const imports = [
-    "import * as tell from 'node:fs';",
-    "import { stateDigest as digestOfState } from '../src/core/digest.js';",
-  ];
+  const before = (text: string): Patch => ({ from: text, to: `${tell} ${text}` });
   return [
     before("say({ kind: 'ready',"),
     before('await this.log.close();'),
-    { file: ACTOR, to: imports.join('\n') },
+    { beside: ACTORS.coordinator, add: imports },
   ];
 }
+
+const imports = (files: CompiledFiles): string => {
+  const from = path.dirname(files.fileOf(ACTORS.coordinator));
+  const digest = path.relative(from, files.fileOf(CAN_TELL));
+  return (
+    "import * as tell from 'node:fs';\n" +
+    `import { stateDigest as digestOfState } from '${digest}';`
+  );
+};
 
 /** @returns a sentence for each state that the log does not lead to, and how many there were. */
 export async function otherStates(

@@ -7,8 +7,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { ACTORS, type Patch } from '../support/planted.ts';
 import { SocketLink } from './links.ts';
-import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { copyProgram, executableOf } from './patched.ts';
 import { roundsOf } from './rounds.ts';
 import { inPlace, type Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
@@ -16,8 +17,7 @@ import { holdsAll } from './verified.ts';
 import { until } from './waiting.ts';
 
 /** The actors whose death closes connections; that of others must not. */
-const INGRESSES = ['http/http-ingress', 'socket/socket-ingress'];
-const ACTORS = [...INGRESSES, 'reader/reader', 'timer/timer', 'coordinator/coordinator-thread'];
+const INGRESSES = ['http', 'socket'];
 const WITHIN_MS = 20_000;
 /** Deaths of the coordinator's thread within a minute that end the process. */
 const DEATHS_MAX = 6;
@@ -32,22 +32,22 @@ const dies = (dir: string, name: string): string => {
 const IMPORT = "import * as deadly from 'node:fs';";
 
 const betweenTurns = (dir: string): Patch[] =>
-  ACTORS.map((name) => ({
-    file: `actors/${name}.js`,
-    to: `${IMPORT}\nsetInterval(() => { ${dies(dir, name)} }, 3).unref();`,
+  Object.entries(ACTORS).map(([name, beside]) => ({
+    beside,
+    add: `${IMPORT}\nsetInterval(() => { ${dies(dir, name)} }, 3).unref();`,
   }));
 
 /** In the middle of a decision, of an answer, and of a commit. */
-const MOMENTS: Readonly<Record<string, readonly [file: string, head: string]>> = {
-  deciding: ['src/loop/coordinator.js', 'decide(record) {'],
-  answering: ['src/mailbox/consumer.js', 'reply(to, ticket, message) {'],
-  appending: ['src/loop/group-commit.js', 'append(record) {'],
+const MOMENTS = {
+  deciding: 'decide(record) {',
+  answering: 'reply(to, ticket, message) {',
+  appending: 'append(record) {',
 };
 
 const inATurn = (dir: string): Patch[] =>
-  Object.entries(MOMENTS).flatMap(([name, [file, head]]) => [
-    { file, from: head, to: `${head} ${dies(dir, name)}` },
-    { file, to: IMPORT },
+  Object.entries(MOMENTS).flatMap(([name, head]) => [
+    { from: head, to: `${head} ${dies(dir, name)}` },
+    { beside: head, add: IMPORT },
   ]);
 
 interface Stage {
@@ -97,7 +97,7 @@ describe('threads that die', () => {
     await rounds.run((seed) =>
       onStage(betweenTurns, async (stage) => {
         const { server } = stage;
-        for (const name of ACTORS) {
+        for (const name of Object.keys(ACTORS)) {
           const traffic = await killed(stage, name, seed);
           expect(await server.goesOn(WITHIN_MS), `${name}: ${server.err}`).to.equal(true);
           const reads = async () => (await server.status('/v1/log?limit=1')) === 200;
@@ -109,7 +109,7 @@ describe('threads that die', () => {
           if (!INGRESSES.includes(name)) expect(unanswered, name).to.deep.equal([]);
         }
         const deaths = server.out.split('\n').filter((line) => line.includes(' died"'));
-        expect(deaths.length, server.out).to.equal(ACTORS.length);
+        expect(deaths.length, server.out).to.equal(Object.keys(ACTORS).length);
       }),
     );
   }).timeout(rounds.timeoutMs);

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { need } from './machine.ts';
-import { copyProgram, executableOf, type Patch } from './patched.ts';
+import { copyProgram, executableOf } from './patched.ts';
+import { BELIEVES_ITSELF } from './program-faults.ts';
 import { inPlace, type Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';
@@ -25,19 +26,6 @@ const ELSEWHERE = [
 const WITHIN_MS = 20_000;
 const LEARNS_MS = 5_000;
 const LOAD_MS = 300;
-
-const BELIEVES_ITSELF: readonly Patch[] = [
-  {
-    file: 'src/log/lmdb/env.js',
-    from: 'const APPEND = { append: true };',
-    to: 'const APPEND = {};',
-  },
-  {
-    file: 'src/log/lmdb/env.js',
-    from: 'this.db.ifNoExists(free, () => {',
-    to: 'this.db.batch(() => {',
-  },
-];
 
 async function isReady(server: Server): Promise<boolean> {
   return server.over !== undefined || server.out.includes('"msg":"ready"');

@@ -4,25 +4,16 @@
 
 import type { Fault } from './faults.ts';
 
-const MODEL = 'test/simulator/model';
-
-export const OWN_FAULTS: readonly Fault[] = [
+const FAULTS: readonly Omit<Fault, 'isOwn'>[] = [
   {
     name: 'the model keeps a task in its order that has left from the middle',
-    changes: [
-      [
-        `${MODEL}/order.js`,
-        'list.splice(placeIn(list, task), 1)',
-        'if (list[0] === task) list.shift()',
-      ],
-    ],
+    changes: [['list.splice(placeIn(list, task), 1)', 'if (list[0] === task) list.shift()']],
     seenBy: ['bookkeeping', 'model', 'exception'],
   },
   {
     name: 'the model orders by time alone',
     changes: [
       [
-        `${MODEL}/order.js`,
         'a.eligibleAt < b.eligibleAt || (a.eligibleAt === b.eligibleAt && a.place < b.place)',
         'a.eligibleAt < b.eligibleAt',
       ],
@@ -32,13 +23,9 @@ export const OWN_FAULTS: readonly Fault[] = [
   {
     name: 'the model does not count a lease down that ran out',
     changes: [
-      [
-        `${MODEL}/order.js`,
-        'this.count(task, -1)',
-        'to?.state !== "WAITING" && this.count(task, -1)',
-      ],
-      [`${MODEL}/order.js`, 'this.remove(from)', 'this.remove(from, to)'],
-      [`${MODEL}/order.js`, '    remove(task) {', '    remove(task, to) {'],
+      ['this.count(task, -1)', 'to?.state !== "WAITING" && this.count(task, -1)'],
+      ['this.remove(from)', 'this.remove(from, to)'],
+      ['    remove(task) {', '    remove(task, to) {'],
     ],
     seenBy: ['bookkeeping', 'model'],
   },
@@ -46,7 +33,6 @@ export const OWN_FAULTS: readonly Fault[] = [
     name: 'the model believes that nothing is to be forgotten after records were taken back',
     changes: [
       [
-        `${MODEL}/forget.js`,
         'takenBack() {\n        this.quietUntil = Number.NEGATIVE_INFINITY',
         'takenBack() {\n        this.quietUntil = Number.POSITIVE_INFINITY',
       ],
@@ -57,7 +43,6 @@ export const OWN_FAULTS: readonly Fault[] = [
     name: 'the model takes records back and leaves its order as it was',
     changes: [
       [
-        `${MODEL}/book.js`,
         'this.put(id, to, from);',
         'this.order.changed = () => {}, this.put(id, to, from), delete this.order.changed;',
       ],
@@ -66,9 +51,9 @@ export const OWN_FAULTS: readonly Fault[] = [
   },
   {
     name: 'a record that is read again is not what it was',
-    changes: [
-      ['test/simulator/decoded.js', 'return known;', 'return { ...known, requestId: undefined };'],
-    ],
+    changes: [['return known;', 'return { ...known, requestId: undefined };']],
     seenBy: ['digest', 'agreement', 'model'],
   },
 ];
+
+export const OWN_FAULTS: readonly Fault[] = FAULTS.map((fault) => ({ ...fault, isOwn: true }));

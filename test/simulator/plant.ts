@@ -1,14 +1,14 @@
 // Owns the planting of a fault: a copy of the compiled loop and simulator beside the real one, with
-// the fault's lines changed, loaded as modules of its own. The product's files are not touched.
+// the fault's text changed, loaded as modules of its own. The product's files are not touched.
 
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { rmSync } from 'node:fs';
+import { BUILT, CompiledFiles, PRODUCT } from '../support/planted.ts';
 import type { Fault } from './faults.ts';
 import type { run } from './run.ts';
 import type { shrink } from './shrink.ts';
 
-const DIST = fileURLToPath(new URL('../../', import.meta.url));
-const PARTS = ['src/core', 'src/log', 'src/protocol', 'src/client', 'test/simulator'];
+const ENTRIES = ['test/simulator/run.js', 'test/simulator/shrink.js'] as const;
+const OWN = ['test/simulator'] as const;
 
 /** The simulator on the changed loop. */
 export interface Planted {
@@ -17,29 +17,29 @@ export interface Planted {
   remove(): void;
 }
 
-export async function plant(fault: Fault, number: number): Promise<Planted> {
-  const root = `${DIST}planted/${process.pid}-${number}/`;
-  mkdirSync(root, { recursive: true });
-  const isCode = (path: string): boolean => !/\.(map|d\.ts)$|\.test\.js$/.test(path);
-  for (const part of PARTS) {
-    cpSync(DIST + part, root + part, { recursive: true, filter: isCode });
-  }
-  const isLoop = (path: string): boolean =>
-    path.endsWith('/src') || path.endsWith('/src/') || /\/src\/[^/]+\.js$/.test(path);
-  cpSync(`${DIST}src`, `${root}src`, { recursive: true, filter: isLoop });
-  for (const [file, from, to] of fault.changes) {
-    const path = file.startsWith('test/') ? root + file : `${root}src/${file}`;
-    const parts = readFileSync(path, 'utf8').split(from);
-    if (parts.length !== 2) {
-      throw new Error(`${fault.name}: ${file} has ${parts.length - 1} times: ${from}`);
+/** @throws Error with the fault's name when a text of it does not stand exactly once. */
+export function plantedFiles(fault: Fault): CompiledFiles {
+  const files = CompiledFiles.from(ENTRIES);
+  const product = CompiledFiles.of(PRODUCT);
+  for (const [from, to] of fault.changes) {
+    try {
+      // The simulator uses a part of the product; the text must stand once in all of it.
+      if (!fault.isOwn) product.plant({ from, to });
+      files.plant({ from, to }, fault.isOwn ? OWN : PRODUCT);
+    } catch (error) {
+      throw new Error(`${fault.name}: ${(error as Error).message}`, { cause: error });
     }
-    writeFileSync(path, parts.join(to));
   }
-  const runs = (await import(`${root}test/simulator/run.js`)) as Pick<Planted, 'run'>;
-  const shrinks = (await import(`${root}test/simulator/shrink.js`)) as Pick<Planted, 'shrink'>;
+  return files;
+}
+
+export async function plant(fault: Fault, number: number): Promise<Planted> {
+  const root = `${BUILT}planted/${process.pid}-${number}/`;
+  plantedFiles(fault).write(root);
+  const [runs, shrinks] = await Promise.all(ENTRIES.map((entry) => import(root + entry)));
   return {
-    ...runs,
-    ...shrinks,
+    run: (runs as Planted).run,
+    shrink: (shrinks as Planted).shrink,
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }

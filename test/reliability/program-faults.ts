@@ -1,0 +1,109 @@
+// Owns the faults that proofs plant in copies of the program, by name: what each proof must catch,
+// and constants that make a proof short. That each can be planted is tested without playing any.
+
+import type { Patch } from '../support/planted.ts';
+
+/** Answers leave as soon as they are made. */
+export const ANSWERS_EARLY: readonly Patch[] = [
+  { from: 'hold(ticket, response) {', to: 'hold(ticket, response) { return false;' },
+];
+export const NEVER_FLUSHES: readonly Patch[] = [{ from: 'noSync,', to: 'noSync: true,' }];
+/** The last page of a commit, which makes it count. */
+export const FLUSHES_NO_META_PAGE: readonly Patch[] = [
+  { from: 'noSync,', to: 'noSync, noMetaSync: true,' },
+];
+export const BELIEVES_A_FAILED_APPEND: readonly Patch[] = [
+  { from: "if (result !== 'durable') {", to: "if (result === 'fenced') {" },
+];
+/** Its state is another one than a replay makes. */
+export const COUNTS_NO_EXPIRATION: readonly Patch[] = [
+  { from: 'state.totals.leaseExpirations += 1;', to: '' },
+];
+
+export const IS_SILENT_ABOUT_SOME_REFUSALS: readonly Patch[] = [
+  {
+    from: "if (parsed.kind === 'refusal')",
+    to:
+      "if (parsed.kind === 'refusal' && line[0] === 0x7b && line.length % 7 === 0) " +
+      "return { kind: 'nothing' }; if (parsed.kind === 'refusal')",
+  },
+];
+export const REFUSES_WHAT_IS_RECORDED: readonly Patch[] = [
+  {
+    from: 'return submitted(response);',
+    to:
+      "return response.queue === 'q' ? formatRefusal({ kind: 'refusal', outcome: 'REJECTED', " +
+      "reason: 'malformed', record: null }) : submitted(response);",
+  },
+];
+
+export const LETS_NO_LEASE_END: readonly Patch[] = [
+  { from: 'now >= lease.expiry', to: 'false' },
+  { from: 'record.at >= lease.expiry', to: 'false' },
+];
+export const LOOKS_AT_NO_TIME_BEFORE_A_REQUEST: readonly Patch[] = [
+  { from: 'this.expiry.expireDue(now); this.expiry.expireNamed(request, now);', to: '' },
+  {
+    from: 'record.at >= lease.expiry',
+    to: "record.type === 'LeaseExpired' && record.at >= lease.expiry",
+  },
+];
+export const TAKES_A_REPORT_FOR_WHOEVER_HOLDS: readonly Patch[] = [
+  {
+    from: 'if (lease !== undefined) return reported(context, lease,',
+    to:
+      'const { tasks, leases } = context.state;\n' +
+      'const held = lease ?? leases.get(tasks.leaseId(tasks.find(request.taskId)));\n' +
+      'if (held !== undefined) return reported(context, held,',
+  },
+];
+
+export const BELIEVES_THE_WALL_CLOCK: readonly Patch[] = [
+  {
+    from: 'return this.base + Math.floor(this.clock.monotonic() - this.startedAt);',
+    to: 'return Math.floor(this.clock.wall());',
+  },
+];
+const FIRST_TIME = 'this.base = Math.max(wall, lastAt);';
+export const BEGINS_WITH_THE_WALL_CLOCK: readonly Patch[] = [
+  { from: FIRST_TIME, to: 'this.base = wall;' },
+];
+export const BEGINS_WITH_THE_END_OF_THE_LOG: readonly Patch[] = [
+  { from: FIRST_TIME, to: 'this.base = lastAt === 0 ? wall : lastAt;' },
+];
+
+/** Two servers on one log: this one never asks whether another has written. */
+export const BELIEVES_ITSELF: readonly Patch[] = [
+  { from: 'const APPEND = { append: true };', to: 'const APPEND = {};' },
+  { from: 'this.db.ifNoExists(free, () => {', to: 'this.db.batch(() => {' },
+];
+export const LEAVES_HALF_A_SEGMENT: readonly Patch[] = [
+  { from: 'fs.rmSync(temporary, { recursive: true, force: true });', to: '' },
+];
+/** Nothing leaves the device, and each record leaves something in memory. */
+export const LEAKS: readonly Patch[] = [
+  { from: 'this.passing = this.pass();', to: 'void 0;' },
+  {
+    from: 'fold(state, record); weigh(state, record);',
+    to:
+      'fold(state, record); weigh(state, record);' +
+      '(state.leak ??= []).push(new Uint8Array(32_768).fill(1));',
+  },
+];
+/** Heartbeats and reports find no place that is kept for them. */
+export const KEEPS_NO_PLACE: readonly Patch[] = [
+  {
+    from: 'share.maxRequests - Math.ceil(share.maxRequests / 8)',
+    to: 'share.maxRequests',
+  },
+];
+
+/** No fault: fewer records gather behind a flush, so that one machine can ask ten times as much. */
+export const GATHERS_LESS: readonly Patch[] = [
+  { from: 'GATHERED_MAX = 4_096', to: 'GATHERED_MAX = 256' },
+];
+/** No fault: a device that hangs is given up sooner. */
+export const IMPATIENT: readonly Patch[] = [
+  { from: 'STALL_MS = 10_000', to: 'STALL_MS = 500' },
+  { from: 'ENDS_WITHIN_MS = 5_000', to: 'ENDS_WITHIN_MS = 500' },
+];
