@@ -17,6 +17,6 @@ app.post('/v1/tasks', { schema: { body, response: { 201: answer } } }, (_, reply
   id += 1;
   return reply.code(201).send({ task_id: `T${id}`, state: 'WAITING' });
 });
-await app.listen({ port: 0, host: '127.0.0.1' });
+await app.listen({ port: Number(process.argv[2] ?? 0), host: '127.0.0.1' });
 console.log((app.server.address() as { port: number }).port);
 process.on('disconnect', () => process.exit());

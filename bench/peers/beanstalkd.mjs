@@ -10,6 +10,7 @@ const binlog = (name, promise, flushed, args) => ({
   flushed,
   // One flush a command, whatever is in flight: a pipeline of them only makes all wait.
   pipelines: name !== '-f 0',
+  open: name !== 'without a log',
   start: (directory) =>
     startProcess({
       name: 'beanstalkd',

@@ -23,27 +23,46 @@ function expectIn(answer, part) {
   if (!answer.includes(part)) throw new Error(`not ${part}: ${answer.slice(0, 200)}`);
 }
 
+export async function socketClient(port, index, payload) {
+  const link = await SocketLink.to(port);
+  return {
+    async submit() {
+      expectIn(await link.call('submit', `{"payload":"${payload}"}`), '"state":"WAITING"');
+    },
+    lease: async () => found(await link.call('lease', `{"worker_id":"w${index}","wait_ms":5000}`)),
+    async complete({ task, lease }) {
+      const params = `{"task_id":"${task}","lease_id":"${lease}"}`;
+      expectIn(await link.call('complete', params), '"COMMITTED"');
+    },
+    close: () => link.close(),
+  };
+}
+
+export async function httpClient(port, index, payload) {
+  const link = await HttpLink.to(port);
+  const post = async (path, body) => (await link.post(path, body)).body;
+  return {
+    async submit() {
+      expectIn(await post('/v1/tasks', `{"payload":"${payload}"}`), '"state":"WAITING"');
+    },
+    lease: async () => found(await post('/v1/leases', `{"worker_id":"w${index}","wait_ms":5000}`)),
+    async complete({ task, lease }) {
+      const path = `/v1/leases/${lease}/complete`;
+      expectIn(await post(path, `{"task_id":"${task}"}`), '"COMMITTED"');
+    },
+    close: () => link.close(),
+    link,
+  };
+}
+
 export const leaseholdSocket = {
   name: 'leasehold, socket',
   promise: PROMISE,
   flushed: FLUSHED,
   pipelines: true,
+  open: true,
   start: () => startServer(),
-  async client({ socketPort }, index, payload) {
-    const link = await SocketLink.to(socketPort);
-    return {
-      async submit() {
-        expectIn(await link.call('submit', `{"payload":"${payload}"}`), '"state":"WAITING"');
-      },
-      lease: async () =>
-        found(await link.call('lease', `{"worker_id":"w${index}","wait_ms":5000}`)),
-      async complete({ task, lease }) {
-        const params = `{"task_id":"${task}","lease_id":"${lease}"}`;
-        expectIn(await link.call('complete', params), '"COMMITTED"');
-      },
-      close: () => link.close(),
-    };
-  },
+  client: ({ socketPort }, index, payload) => socketClient(socketPort, index, payload),
 };
 
 export const leaseholdHttp = {
@@ -51,23 +70,14 @@ export const leaseholdHttp = {
   promise: PROMISE,
   flushed: FLUSHED,
   pipelines: false,
+  submits: true,
   start: () => startServer(),
   async client({ httpPort }, index, payload) {
-    const link = await HttpLink.to(httpPort);
-    const post = async (path, body) => (await link.post(path, body)).body;
+    const { link, ...client } = await httpClient(httpPort, index, payload);
     return {
-      async submit() {
-        expectIn(await post('/v1/tasks', `{"payload":"${payload}"}`), '"state":"WAITING"');
-      },
-      lease: async () =>
-        found(await post('/v1/leases', `{"worker_id":"w${index}","wait_ms":5000}`)),
-      async complete({ task, lease }) {
-        const path = `/v1/leases/${lease}/complete`;
-        expectIn(await post(path, `{"task_id":"${task}"}`), '"COMMITTED"');
-      },
+      ...client,
       submitBatch: (count) => submitBatch(link, count, payload),
       workBatch: (count) => leaseAndCompleteBatch(link, `w${index}`, count),
-      close: () => link.close(),
     };
   },
 };

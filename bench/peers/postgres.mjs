@@ -2,7 +2,7 @@
 // and graphile-worker, each alone and in its tuned batches.
 
 import { execFileSync } from 'node:child_process';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { chownSync } from 'node:fs';
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
@@ -138,6 +138,8 @@ export const graphileWorker = {
     const events = new EventEmitter();
     const [done, waiting] = [new Set(), new Map()];
     let count = 0;
+    // Its connections are made and its schema is looked at before it fetches for the first time.
+    const fetching = once(events, 'localQueue:setMode').then(() => performance.now());
     events.on('job:complete', ({ job: { id } }) => {
       count += 1;
       const settle = waiting.get(id);
@@ -156,6 +158,8 @@ export const graphileWorker = {
     });
     return {
       worked: () => count,
+      /** When it first fetched tasks; for a runner with a local queue. */
+      began: () => fetching,
       until: (id) =>
         done.delete(id) ? undefined : new Promise((resolve) => waiting.set(id, resolve)),
       stop: () => runner.stop(),

@@ -4,6 +4,7 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { startProcess } from './processes.mjs';
+import { command, RespLink } from './resp.mjs';
 
 const SETTINGS = {
   always: {
@@ -47,6 +48,40 @@ const streams = (setting) => ({
       },
       complete: (id) => redis.multi().xack('tasks', 'workers', id).xdel('tasks', id).exec(),
       close: () => redis.disconnect(),
+    };
+  },
+});
+
+/** The same by a client that does no more than it must: what is measured is Redis, not a client. */
+const rawStreams = (setting) => ({
+  ...streams(setting),
+  name: `Redis Streams, ${setting}, raw client`,
+  open: true,
+  async client({ port }, index, payload) {
+    const link = await RespLink.to(port);
+    const group = command('XGROUP', 'CREATE', 'tasks', 'workers', '0', 'MKSTREAM');
+    await link.send(group).catch((error) => {
+      if (!error.message.includes('BUSYGROUP')) throw error;
+    });
+    const add = command('XADD', 'tasks', '*', 'payload', payload);
+    const where = ['GROUP', 'workers', `w${index}`, 'COUNT', 1, 'STREAMS', 'tasks', '>'];
+    const read = command('XREADGROUP', ...where);
+    const [begin, end] = [command('MULTI'), command('EXEC')];
+    return {
+      submit: () => link.send(add),
+      async lease() {
+        const answer = await link.send(read);
+        if (answer === null) throw new Error('nothing in the stream');
+        return answer[0][1][0][0];
+      },
+      async complete(id) {
+        link.send(begin);
+        link.send(command('XACK', 'tasks', 'workers', id));
+        link.send(command('XDEL', 'tasks', id));
+        const [acked, deleted] = await link.send(end);
+        if (acked !== 1 || deleted !== 1) throw new Error(`${id} was not in the stream`);
+      },
+      close: () => link.close(),
     };
   },
 });
@@ -100,4 +135,10 @@ const bull = (setting) => ({
   },
 });
 
-export const redises = [streams('always'), streams('everysec'), bull('always'), bull('everysec')];
+export const redises = [
+  rawStreams('always'),
+  streams('always'),
+  streams('everysec'),
+  bull('always'),
+  bull('everysec'),
+];
