@@ -2,9 +2,9 @@
 // token the token decides. Without one the port is open to this machine, and loopback is no
 // boundary against a web page that runs in a browser on it: its requests are told by their headers.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Rejected, rejected } from '../../src/model/refusal.ts';
+import { tokenMatcher } from '../ingress/token-match.ts';
 
 /** @returns undefined: go on. */
 export type Guard = (headers: IncomingHttpHeaders) => Rejected | undefined;
@@ -13,13 +13,6 @@ export type Guard = (headers: IncomingHttpHeaders) => Rejected | undefined;
 export function guardOf(token: string | undefined, host: string): Guard {
   if (token !== undefined) return tokenGuard(token);
   return (headers) => refuseWebPages(headers, host.toLowerCase());
-}
-
-/** Compares in constant time, and tells nothing about the token's length either. */
-export function tokenMatcher(token: string): (given: string) => boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const wanted = digest(token);
-  return (given) => timingSafeEqual(digest(given), wanted);
 }
 
 function tokenGuard(token: string): Guard {

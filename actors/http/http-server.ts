@@ -9,6 +9,7 @@ import { Gate } from '../ingress/gate.ts';
 import { ReaderLink } from '../ingress/reader-link.ts';
 import type { IngressConfig, ListenAddress } from '../ingress/start-data.ts';
 import type { StartResult } from '../shared/control.ts';
+import { listenText } from '../shared/listen-text.ts';
 import { Progress } from '../shared/progress.ts';
 import { createApp, type HttpTimeouts } from './http-app.ts';
 
@@ -69,8 +70,8 @@ export class HttpServer {
       this.#app = app;
       return { ok: true, address };
     } catch (error) {
-      const { code = 'LISTEN', message } = error as NodeJS.ErrnoException;
-      return { ok: false, code, message };
+      const { code = 'LISTEN' } = error as NodeJS.ErrnoException;
+      return { ok: false, code, message: listenText(error as Error, '--http') };
     }
   }
 

@@ -1,7 +1,6 @@
 // Owns what the methods of the socket mean: which request a call is, who answers it, and how heavy
 // it weighs while it is open. It knows no connection and no line.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ParseLimits } from '../../src/model/limits.ts';
 import { rejected } from '../../src/model/refusal.ts';
 import type { Request } from '../../src/model/request.ts';
@@ -19,6 +18,7 @@ import { parseRequest, type Verb } from '../../src/protocol/parse.ts';
 import { formatRefusal } from '../../src/protocol/problem.ts';
 import type { AuthFields } from '../../src/protocol/schemas.ts';
 import { malformed } from '../../src/protocol/validate-form.ts';
+import { tokenMatcher } from '../ingress/token-match.ts';
 
 export type OnAnswer = (answer: Answer) => void;
 
@@ -93,7 +93,7 @@ export class Admission {
     if (fault !== undefined) return invalidParams(id, fault);
     const { token } = params as AuthFields;
     const wanted = this.#backend.token;
-    if (wanted !== undefined && !isEqual(token, wanted)) {
+    if (wanted !== undefined && !tokenMatcher(wanted)(token)) {
       return errorAnswer(id, UNAUTHORIZED, 'The token is wrong.');
     }
     this.#isOpen = true;
@@ -155,10 +155,4 @@ function explain({ id, params }: RpcCall, backend: SocketBackend, reply: Reply):
   if ('kind' in request && request.kind === 'refusal') return reply(invalidParams(id, request));
   const { taskId } = request as { taskId: number };
   void backend.explain(taskId).then((text) => reply(resultStart(id), text, RESULT_END));
-}
-
-/** In constant time, whatever the lengths. */
-function isEqual(given: string, wanted: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(wanted));
 }

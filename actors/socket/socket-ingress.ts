@@ -10,6 +10,7 @@ import type { SocketIngressData } from '../ingress/start-data.ts';
 import { warmUp } from '../ingress/warm-up.ts';
 import type { ProducerControl, StartResult } from '../shared/control.ts';
 import { serveControl } from '../shared/control-port.ts';
+import { listenText } from '../shared/listen-text.ts';
 import { Progress } from '../shared/progress.ts';
 import type { SocketBackend } from './methods.ts';
 import { SocketServer } from './socket-server.ts';
@@ -33,8 +34,8 @@ export default function socketIngress(data: SocketIngressData): Promise<void> {
           warmUp();
           return { ok: true, address };
         } catch (error) {
-          const { code = 'LISTEN', message } = error as NodeJS.ErrnoException;
-          return { ok: false, code, message };
+          const { code = 'LISTEN' } = error as NodeJS.ErrnoException;
+          return { ok: false, code, message: listenText(error as Error, '--socket') };
         }
       },
       /** Connections that are there stay: what was asked on them is still answered. */

@@ -11,6 +11,9 @@ import { createLogger, type Logger, type LogSettings } from './logger.ts';
 import { planSystem, type SystemPlan } from './plan.ts';
 import { forgetNote, skipOf } from './restored.ts';
 
+/** Exit statuses; `doNotRestart` is for supervisors of processes: a restart cannot help. */
+const STATUS = { failed: 1, doNotRestart: 6 } as const;
+
 export interface SystemOptions {
   readonly settings: Settings;
   readonly version: string;
@@ -115,7 +118,7 @@ class System {
     this.#coordinator?.stop();
     const end = await this.#coordinator?.over;
     await this.#crew.stop();
-    if (end !== undefined && end.kind !== 'stopped') return this.#refuse(why(end));
+    if (end !== undefined && end.kind !== 'stopped') return this.#refuse(why(end), statusOf(end));
     this.#logger.info('stopped');
     return 0;
   }
@@ -174,7 +177,7 @@ class System {
     this.#progress.phase = 'down';
     const now = performance.now();
     this.#restarts = this.#restarts.filter((at) => now - at < CALM_MS);
-    if (end.kind !== 'died') return this.#finish(this.#refuse(why(end)));
+    if (end.kind !== 'died') return this.#finish(this.#refuse(why(end), statusOf(end)));
     this.#logger.error({ why: end.error.stack ?? end.error.message }, 'the coordinator died');
     if (this.#restarts.length === RESTARTS_MAX) {
       const sentence = `the coordinator died ${RESTARTS_MAX + 1} times within a minute`;
@@ -184,11 +187,17 @@ class System {
     this.#launch();
   }
 
-  #refuse(message: string): number {
+  #refuse(message: string, status: number = STATUS.failed): number {
     this.#options.complain(message);
-    return 1;
+    return status;
   }
 }
+
+/** A log that another process has, or that cannot be believed, is the same after a restart. */
+const FINAL = new Set(['LOG_CORRUPT', 'LOG_LOCKED', 'LOG_FORMAT_NEWER', 'LOG_FENCED']);
+
+const statusOf = (end: CoordinatorEnd): number =>
+  end.kind === 'fatal' && FINAL.has(end.code) ? STATUS.doNotRestart : STATUS.failed;
 
 const why = (end: CoordinatorEnd): string =>
   end.kind === 'fatal'

@@ -2,6 +2,7 @@
 // or a failure is said. It knows no single command.
 
 import type { Command } from 'commander';
+import { DURATION_EXAMPLES, readDuration } from '../model/read-duration.ts';
 
 /** What a command file exports: it adds its arguments, options and action to `command`. */
 export type Define = (command: Command, io: Io) => void;
@@ -14,7 +15,7 @@ export interface Io {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** 0 done · 1 refused or failed · 2 usage · 3 no server · 4 CANCELLED · 5 empty */
+/** What the end of a command says. What `serve` ends with is decided by the supervisor. */
 export const EXIT = { done: 0, failed: 1, usage: 2, noServer: 3, cancelled: 4, empty: 5 } as const;
 
 /** Ends the command: `message` goes to stderr, `status` is the exit status. */
@@ -31,6 +32,14 @@ export const usage = (message: string): CliError => new CliError(EXIT.usage, mes
 
 /** Writes one line. */
 export const say = (to: NodeJS.WritableStream, line: string): void => void to.write(`${line}\n`);
+
+/** @returns milliseconds, from `30s` or a bare number. @throws CliError with the usage status */
+export function durationMs(flag: string, given: string, min: number, max: number): number {
+  const value = readDuration(given) ?? Number.NaN;
+  if (value >= min && value <= max) return value;
+  const range = `a duration from ${min} to ${max} ms (${DURATION_EXAMPLES})`;
+  throw usage(`${flag}: ${JSON.stringify(given)} is not ${range}`);
+}
 
 /** @returns a whole number from min to max. @throws CliError with the usage status */
 export function wholeNumber(flag: string, given: string, min: number, max: number): number {

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { LEASES_MAX, WAIT_MAX_MS } from '../model/limits.ts';
-import { CliError, collect, EXIT, type Io, say, wholeNumber } from './command.ts';
+import { CliError, collect, durationMs, EXIT, type Io, say, wholeNumber } from './command.ts';
 import { Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { clockText, leaseText } from './words.ts';
 
@@ -17,7 +17,7 @@ export function define(command: Command, io: Io): void {
   withServer(command)
     .requiredOption('--worker <id>', 'in whose name')
     .option('--queue <queue>', 'from this queue; may be repeated (default "default")', collect)
-    .option('--wait <ms>', 'wait so long for a task', '0')
+    .option('--wait <time>', 'wait so long for a task (20s, or milliseconds)', '0')
     .option('--max <n>', 'tasks at most', '1')
     .action(async (options: Options) => lease(options, io));
 }
@@ -27,7 +27,7 @@ async function lease(options: Options, io: Io): Promise<void> {
   const answer = await server.post('/v1/leases', {
     worker_id: options.worker,
     queues: options.queue ?? ['default'],
-    wait_ms: wholeNumber('--wait', options.wait, 0, WAIT_MAX_MS),
+    wait_ms: durationMs('--wait', options.wait, 0, WAIT_MAX_MS),
     max: wholeNumber('--max', options.max, 1, LEASES_MAX),
   });
   server.close();

@@ -3,6 +3,9 @@
 // statuses. A command's own file is loaded only when it is asked for, so that starting is quick.
 
 import { Command, CommanderError } from 'commander';
+import { errnoText } from '../model/errno-text.ts';
+import { nearestName } from '../model/nearest.ts';
+import { unknownVariables } from '../settings/variables.ts';
 import { CliError, type Define, EXIT, type Io, say } from './command.ts';
 import { watchOutputs } from './outputs.ts';
 import { packageVersion } from './version.ts';
@@ -36,14 +39,42 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   stats: { summary: 'show counts', load: () => import('./stats.ts') },
   kill: { summary: 'end tasks for good', load: () => import('./kill.ts') },
   redrive: { summary: 'run FAILED or DEAD tasks once more', load: () => import('./redrive.ts') },
+  version: { summary: 'show the version', load: () => import('./version.ts') },
 };
 
 const CANCEL = 'kill (CANCELLED is what a worker is told when its lease is lost)';
 
-async function run(argv: readonly string[], io: Io): Promise<number> {
+/** @throws CliError when what stands where a command belongs is none. */
+function assertCommand(argv: readonly string[]): void {
+  const asked = argv[0] === 'help' ? argv[1] : argv[0];
+  if (asked === 'cancel') throw new CliError(EXIT.usage, CANCEL);
+  if (asked === undefined || asked.startsWith('-') || asked === 'help') return;
+  if (Object.hasOwn(COMMANDS, asked)) return;
+  const meant = nearestName(asked, Object.keys(COMMANDS));
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  const where = '`leasehold help` lists the commands';
+  throw new CliError(
+    EXIT.usage,
+    `error: unknown command ${JSON.stringify(asked)}${hint} (${where})`,
+  );
+}
+
+/** What somebody has set in vain would otherwise be missed without a word. */
+function tellUnknownVariables([asked]: readonly string[], { env, stderr }: Io): void {
+  if (asked === undefined || asked.startsWith('-') || asked === 'help') return;
+  for (const sentence of unknownVariables(env)) say(stderr, `leasehold: ${sentence}`);
+}
+
+/** `-v` is what most programs have; `-V` is what this one had. */
+const versionOf = (argument: string): string => (/^-[vV]$/.test(argument) ? 'version' : argument);
+
+async function run([first, ...others]: readonly string[], io: Io): Promise<number> {
+  const argv = first === undefined ? [] : [versionOf(first), ...others];
+  assertCommand(argv);
+  tellUnknownVariables(argv, io);
   const program = new Command('leasehold')
     .description('A durable, lease-based task coordinator.')
-    .version(packageVersion(), '-V, --version')
+    .version(packageVersion(), '-v, --version')
     .exitOverride()
     .configureOutput({ writeErr: (text) => void io.stderr.write(text) });
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
@@ -51,7 +82,6 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     if (name !== argv[0] && !(argv[0] === 'help' && name === argv[1])) continue;
     (await load()).define(command, io);
   }
-  if (argv[0] === 'cancel') throw new CliError(EXIT.usage, CANCEL);
   await program.parseAsync(argv, { from: 'user' });
   return EXIT.done;
 }
@@ -63,8 +93,16 @@ function statusOf(error: unknown, { stderr }: Io): number {
   }
   // Commander has said what is wrong already; help and version are no errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  say(stderr, `leasehold: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
+  say(stderr, `leasehold: ${wordsOf(error)}`);
   return EXIT.failed;
+}
+
+/** An error of the system is told as a sentence; any other is a bug, and its place matters. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return error.stack ?? error.message;
+  return `${path === undefined ? syscall : path}: ${errnoText(error)}`;
 }
 
 const io: Io = process;

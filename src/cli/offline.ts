@@ -6,6 +6,7 @@ import type { State } from '../core/state.ts';
 import { type DirectoryReader, openLmdbReader } from '../log/lmdb-reader.ts';
 import { LogCorrupt, type LogReader, wayOut } from '../log/log.ts';
 import { replay } from '../loop/replay.ts';
+import { errnoText } from '../model/errno-text.ts';
 import { type CoreKnobs, DURATION_MAX_MS } from '../model/knobs.ts';
 import { KNOBS } from '../settings/knob-table.ts';
 import { CliError, EXIT, type Io, wholeNumber } from './command.ts';
@@ -40,13 +41,18 @@ export async function withLog<T>(dataDir: string, act: (log: DirectoryReader) =>
   }
 }
 
-/** An error of the log in words; anything else as it is. */
+/** An error of the log, or of the system, in words; anything else as it is. */
 export function wordsFor(error: unknown, dataDir: string): unknown {
   if (error instanceof LogCorrupt) return new CliError(EXIT.failed, corruptText(error, dataDir));
-  const { code, message } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' && code.startsWith('LOG_')
-    ? new CliError(EXIT.failed, `leasehold: ${code}: ${message}`)
-    : error;
+  const told = operatingError(error);
+  return told === undefined ? error : new CliError(EXIT.failed, `leasehold: ${told}`);
+}
+
+/** @returns code and sentence of an error that no bug has made; undefined for a bug. */
+export function operatingError(error: unknown): string | undefined {
+  const { code, message, syscall, path } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string' && code.startsWith('LOG_')) return `${code}: ${message}`;
+  return syscall === undefined ? undefined : `LOG_IO: ${path ?? syscall}: ${errnoText(error)}`;
 }
 
 /** Names the record and the way out, which is never taken by itself. */

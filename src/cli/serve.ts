@@ -21,7 +21,11 @@ export function define(command: Command, io: Io): void {
     'after',
     '\nEach knob is also an environment variable (LEASEHOLD_LEASE_DURATION_MS) and a key of\n' +
       'the file; the flag counts before the variable, the variable before the file. The token\n' +
-      'is given by --token-file or LEASEHOLD_TOKEN.',
+      'is given by --token-file or LEASEHOLD_TOKEN. A duration is a number of milliseconds, or\n' +
+      'has a unit: 500ms, 30s, 10m, 2h, 7d (in the file as a string, "30s").\n\n' +
+      'Exit status: 0 stopped by TERM or INT; 1 failed; 2 a knob that cannot be; 6 another\n' +
+      'start cannot help before somebody has looked at the log (LOG_CORRUPT, LOG_LOCKED,\n' +
+      'LOG_FORMAT_NEWER, LOG_FENCED).',
   );
   command.action(async (options: Options) => {
     const { status, stuck } = await serve(settingsOf(options, io), io);

@@ -3,7 +3,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { DURATION_MAX } from '../model/limits.ts';
-import { CliError, collect, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
+import {
+  CliError,
+  collect,
+  durationMs,
+  EXIT,
+  type Io,
+  say,
+  usage,
+  wholeNumber,
+} from './command.ts';
 import { Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { bytesField, readInput } from './input.ts';
 import { submitLines } from './submit-lines.ts';
@@ -32,10 +41,10 @@ export function define(command: Command, io: Io): void {
     .option('--request-id <id>', 'names this submit: repeated, the same task is answered')
     .option('--request-id-prefix <prefix>', 'with --lines: names each line, as PREFIX:NUMBER')
     .option('--wait', 'until the task is over; its end decides the exit status')
-    .option('--delay-ms <ms>', 'not before so much time is over')
-    .option('--execution-window-ms <ms>', 'hard cap of ownership for each attempt')
+    .option('--delay-ms <time>', 'not before so much time is over (10m, or milliseconds)')
+    .option('--execution-window-ms <time>', 'hard cap of ownership for each attempt')
     .option('--max-retries <n>', 'further attempts after a failed one')
-    .option('--backoff-ms <ms>', 'pause after a failure')
+    .option('--backoff-ms <time>', 'pause after a failure')
     .option('--metadata <key=value>', 'a fact to be carried along; may be repeated', collect)
     .action((options: Options) => submit(options, io));
 }
@@ -62,7 +71,7 @@ function fieldsOf(options: Options): Record<string, unknown> {
   const { maxRetries, backoffMs, delayMs, executionWindowMs, metadata } = options;
   const fields: Record<string, unknown> = { queue: options.queue };
   const duration = (flag: string, given: string, min: number): number =>
-    wholeNumber(flag, given, min, DURATION_MAX);
+    durationMs(flag, given, min, DURATION_MAX);
   if (delayMs !== undefined) fields['delay_ms'] = duration('--delay-ms', delayMs, 0);
   if (executionWindowMs !== undefined) {
     fields['execution_window_ms'] = duration('--execution-window-ms', executionWindowMs, 1);

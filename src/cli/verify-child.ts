@@ -6,6 +6,7 @@ import { brokenInvariants } from '../core/invariants.ts';
 import { openLmdbReader } from '../log/lmdb-reader.ts';
 import { LogCorrupt } from '../log/log.ts';
 import { replay } from '../loop/replay.ts';
+import { errnoText } from '../model/errno-text.ts';
 import { digestText } from './offline-digest.ts';
 
 export type FromVerify =
@@ -49,9 +50,13 @@ async function verify(dataDir: string): Promise<FromVerify> {
 }
 
 const answer = await verify(process.argv[2] ?? '').catch((error: NodeJS.ErrnoException) => {
-  const { code = 'BUG', message } = error;
-  const seq = error instanceof LogCorrupt ? error.seq : undefined;
-  return { kind: 'bad' as const, code, message, ...(seq === undefined ? {} : { seq }) };
+  if (error instanceof LogCorrupt) {
+    const { code, message, seq } = error;
+    return { kind: 'bad' as const, code, message, seq };
+  }
+  const { code = 'BUG', message, syscall, path = syscall } = error;
+  if (syscall === undefined) return { kind: 'bad' as const, code, message };
+  return { kind: 'bad' as const, code: 'LOG_IO', message: `${path}: ${errnoText(error)}` };
 });
 // The channel holds what was sent until it is written; leaving before would lose it.
 process.send?.(answer, () => process.disconnect());

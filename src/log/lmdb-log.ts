@@ -3,6 +3,7 @@
 // (segments.ts, lmdb-writer.ts); how LMDB itself has to be handled is in lmdb-env.ts.
 
 import { invariant } from '../model/assert.ts';
+import { errnoText } from '../model/errno-text.ts';
 import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 import { AppendLine, assertContiguous } from './append-line.ts';
 import { dataFile } from './lmdb/env-files.ts';
@@ -72,7 +73,7 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<LmdbLog> {
   } catch (error) {
     await lock?.release();
     if (error instanceof LogError || error instanceof LogCorrupt) throw error;
-    throw new LogError('LOG_IO', `cannot open the log in ${dataDir}: ${(error as Error).message}`, {
+    throw new LogError('LOG_IO', `cannot open the log in ${dataDir}: ${errnoText(error)}`, {
       cause: error,
     });
   }
@@ -207,13 +208,7 @@ async function flushed(file: string, stallMs: number): Promise<void> {
     await orHangs(syncPath(file), stallMs, file);
   } catch (error) {
     if (error instanceof LogError) throw error;
-    const { message } = error as Error;
-    throw new LogError(
-      'LOG_IO',
-      `cannot flush ${file}: ${message}; a new start reads what is there`,
-      {
-        cause: error,
-      },
-    );
+    const why = `${errnoText(error)}; a new start reads what is there`;
+    throw new LogError('LOG_IO', `cannot flush ${file}: ${why}`, { cause: error });
   }
 }

@@ -3,6 +3,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { errnoText } from '../model/errno-text.ts';
 import type { LogRecord } from '../model/records.ts';
 import { type DroppedSet, type LogBytes, LogError, type LogReader } from './log.ts';
 import { listSegments } from './segments/segment-files.ts';
@@ -29,13 +30,29 @@ export async function openLmdbReader(
   return new LmdbReader(logDirOf(dataDir), durable);
 }
 
-/** Where the log of this data directory is. @throws LogError LOG_DIRECTORY when there is none. */
+/**
+ * Where the log of this data directory is.
+ * @throws LogError LOG_DIRECTORY when there is none, or when this user may not look.
+ */
 export function logDirOf(dataDir: string): string {
   const logDir = path.join(dataDir, 'log');
   // A crash, or a start that is under way, may leave a directory with a half-made segment in it.
-  const isThere = fs.existsSync(logDir) && fs.statSync(logDir).isDirectory();
-  if (isThere && listSegments(logDir).length > 0) return logDir;
+  if (holdsSegments(logDir)) return logDir;
   throw new LogError('LOG_DIRECTORY', `there is no log in ${path.resolve(dataDir)}`);
+}
+
+/** What cannot be looked at may be there: only a path that leads nowhere is taken for none. */
+function holdsSegments(logDir: string): boolean {
+  try {
+    return fs.statSync(logDir).isDirectory() && listSegments(logDir).length > 0;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    const where = path.resolve(logDir);
+    const asWhom = code === 'EACCES' ? '; read it as the user that the coordinator runs as' : '';
+    const message = `cannot read the log in ${where}: ${errnoText(error)}${asWhom}`;
+    throw new LogError('LOG_DIRECTORY', message, { cause: error });
+  }
 }
 
 /**

@@ -152,11 +152,15 @@ export const flagOf = (name: KnobName): string => `--${keyOf(name).replaceAll('_
 /** LEASEHOLD_LEASE_DURATION_MS */
 export const variableOf = (name: KnobName): string => `LEASEHOLD_${keyOf(name).toUpperCase()}`;
 
+/** Whether the knob is a duration, which may be written with a unit. */
+export const isDuration = ({ unit }: Knob): boolean => unit === 'ms';
+
 /** @returns what may be given, in words. */
 export function rangeOf(knob: Knob): string {
   const unit = knob.unit === undefined ? '' : ` (${knob.unit})`;
   switch (knob.kind) {
     case 'whole':
+      if (isDuration(knob)) return `a duration from ${knob.min} to ${knob.max} ms`;
       return `a whole number from ${knob.min} to ${knob.max}${unit}`;
     case 'number':
       return `a number from ${knob.min} to ${knob.max}`;

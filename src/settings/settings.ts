@@ -1,9 +1,12 @@
 // Owns the reading of the knobs: flag before environment before file before default, and the
 // refusal of what is out of range. It writes nothing; the files that it needs are read for it.
 
+import { errnoText } from '../model/errno-text.ts';
+import { DURATION_EXAMPLES, readDuration } from '../model/read-duration.ts';
 import { parseJson } from '../protocol/json.ts';
 import {
   flagOf,
+  isDuration,
   KNOB_NAMES,
   KNOBS,
   type Knob,
@@ -13,6 +16,8 @@ import {
   rangeOf,
   variableOf,
 } from './knob-table.ts';
+import { readToken, TOKEN_VARIABLE, TokenError } from './token.ts';
+import { knobVariable } from './variables.ts';
 
 export type Source = 'flag' | 'env' | 'file' | 'default';
 export interface Settings {
@@ -53,7 +58,7 @@ export function readSettings(from: SettingSources): Settings {
   }
   heartbeatInterval(values, sources);
   const known = values as unknown as KnobValues;
-  const [token, tokenSource] = readToken(from, known);
+  const [token, tokenSource] = tokenOf(from, known);
   if (token === undefined) onlyLoopback(known);
   return { values: known, sources: sources as Settings['sources'], token, tokenSource };
 }
@@ -62,7 +67,7 @@ function find(name: KnobName, from: SettingSources, file: ReadonlyMap<string, un
   const knob = KNOBS[name];
   const flag = from.flags[name];
   if (flag !== undefined) return [parse(name, knob, flag, flagOf(name)), 'flag'];
-  const variable = from.env[variableOf(name)];
+  const variable = knobVariable(variableOf(name), knob, from.env);
   if (variable !== undefined) return [parse(name, knob, variable, variableOf(name)), 'env'];
   const key = keyOf(name);
   if (file.has(key)) return [fromFile(name, knob, file.get(key), from.configFile ?? ''), 'file'];
@@ -76,7 +81,7 @@ function parse(name: KnobName, knob: Knob, given: string | true, where: string):
   if (given === true) return true;
   switch (knob.kind) {
     case 'whole':
-      return inRange(name, knob, DIGITS.test(given) ? Number(given) : given, where);
+      return inRange(name, knob, wholeOf(knob, given), where, given);
     case 'number':
       return inRange(name, knob, DECIMAL.test(given) ? Number(given) : given, where);
     case 'switch':
@@ -91,13 +96,32 @@ function parse(name: KnobName, knob: Knob, given: string | true, where: string):
   }
 }
 
-const fromFile = (name: KnobName, knob: Knob, given: unknown, path: string): Value =>
-  inRange(name, knob, given, `${keyOf(name)} in ${path}`);
+const wholeOf = (knob: Knob, given: string): number | string => {
+  if (isDuration(knob)) return readDuration(given) ?? given;
+  return DIGITS.test(given) ? Number(given) : given;
+};
 
-function inRange(name: KnobName, knob: Knob, given: unknown, where: string): Value {
-  if (isOf(knob, given)) return given as Value;
+/** In the file a number is a number; a duration with its unit is a text. */
+function fromFile(name: KnobName, knob: Knob, given: unknown, path: string): Value {
+  const isText = isDuration(knob) && typeof given === 'string' && !DIGITS.test(given);
+  const value = isText ? wholeOf(knob, given) : given;
+  return inRange(name, knob, value, `${keyOf(name)} in ${path}`, given);
+}
+
+/** @param written as it was given, for the message. */
+function inRange(
+  name: KnobName,
+  knob: Knob,
+  value: unknown,
+  where: string,
+  written: unknown = value,
+): Value {
+  if (isOf(knob, value)) return value as Value;
   const flag = where === flagOf(name) ? '' : ` (${flagOf(name)})`;
-  throw new KnobError(`${where}${flag}: ${JSON.stringify(given)} is not ${rangeOf(knob)}`);
+  const examples = isDuration(knob) ? ` (${DURATION_EXAMPLES})` : '';
+  throw new KnobError(
+    `${where}${flag}: ${JSON.stringify(written)} is not ${rangeOf(knob)}${examples}`,
+  );
 }
 
 function isOf(knob: Knob, given: unknown): boolean {
@@ -132,7 +156,7 @@ function readConfig({ configFile: path, readFile }: SettingSources): ReadonlyMap
   try {
     text = readFile(path);
   } catch (error) {
-    throw new KnobError(`--config ${path}: ${(error as Error).message}`);
+    throw new KnobError(`--config ${path}: ${errnoText(error)}`);
   }
   const parsed = parseJson(Buffer.from(text));
   if (parsed.kind !== 'json') throw new KnobError(`--config ${path}: ${parsed.detail}`);
@@ -164,24 +188,15 @@ function heartbeatInterval(
   }
 }
 
-const TOKEN = /^[\x21-\x7e]{1,4096}$/;
-
-function readToken(from: SettingSources, { tokenFile }: KnobValues): [string | undefined, Source] {
-  const variable = from.env['LEASEHOLD_TOKEN'];
-  const given = tokenFile === undefined ? variable : readTokenFile(from, tokenFile);
-  if (given === undefined) return [undefined, 'default'];
-  const where = tokenFile === undefined ? 'LEASEHOLD_TOKEN' : `--token-file ${tokenFile}`;
-  if (!TOKEN.test(given)) {
-    throw new KnobError(`${where}: a token is 1 to 4096 visible ASCII characters, without spaces`);
-  }
-  return [given, tokenFile === undefined ? 'env' : 'file'];
-}
-
-function readTokenFile({ readFile }: SettingSources, path: string): string {
+function tokenOf(from: SettingSources, { tokenFile }: KnobValues): [string | undefined, Source] {
+  const { env, readFile } = from;
   try {
-    return readFile(path).trim();
+    const variable = env[TOKEN_VARIABLE];
+    const token = readToken({ file: tokenFile, variable, readFile });
+    if (token === undefined) return [undefined, 'default'];
+    return [token, tokenFile === undefined ? 'env' : 'file'];
   } catch (error) {
-    throw new KnobError(`--token-file ${path}: ${(error as Error).message}`);
+    throw error instanceof TokenError ? new KnobError(error.message) : error;
   }
 }
 

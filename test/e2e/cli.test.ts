@@ -39,6 +39,10 @@ describe('the command line', () => {
   it('ends with 2 for what it does not understand, having said what', async () => {
     const wrong: [string[], string][] = [
       [['nonsense'], 'nonsense'],
+      [['help', 'nonsense'], 'nonsense'],
+      [['nonsense', '--help'], 'nonsense'],
+      [['constructor'], 'constructor'],
+      [['help', 'sumbit'], 'did you mean submit?'],
       [['task', '42'], '42'],
       [['complete', 'T1'], 'T1'],
       [['lease'], '--worker'],
@@ -56,6 +60,30 @@ describe('the command line', () => {
     for (const [args, word] of wrong) expect((await run(2, args)).err).to.include(word);
     const { err } = await run(2, ['cancel', 'T1']);
     expect(err).to.equal('kill (CANCELLED is what a worker is told when its lease is lost)\n');
+  });
+
+  it('shows its version and its help, whichever way it is asked', async () => {
+    const { out: version } = await run(0, ['version']);
+    expect(version).to.match(/^\d+\.\d+\.\d+\n$/);
+    for (const flag of ['-v', '-V', '--version']) expect((await run(0, [flag])).out).equal(version);
+    const { out: help } = await run(0, ['submit', '--help']);
+    for (const args of [
+      ['help', 'submit'],
+      ['submit', '-h'],
+    ]) {
+      expect((await run(0, args)).out).equal(help);
+    }
+    expect((await run(0, ['help'])).out).to.include('submit');
+  });
+
+  it('tells of variables that mean nothing, and goes on', async () => {
+    const env = { LEASEHOLD_ULR: 'http://127.0.0.1:1', LEASEHOLD_PORT: 'tcp://10.0.0.1:5327' };
+    const ran = await stage.run(['stats'], '', env);
+    expect(ran.code).equal(0);
+    expect(ran.err).equal(
+      'leasehold: the environment variable LEASEHOLD_ULR has no meaning and is ignored;' +
+        ' did you mean LEASEHOLD_URL?\n',
+    );
   });
 
   it('ends with 3 when there is no server', async () => {

@@ -31,7 +31,7 @@ describe('serve, at its start', () => {
   });
 
   for (const [flag, value] of [
-    ['--lease-duration-ms', '10s'],
+    ['--lease-duration-ms', '10 s'],
     ['--http-port', '65536'],
     ['--heartbeat-interval-ms', '15001'],
     ['--http-host', '0.0.0.0'],
@@ -62,7 +62,7 @@ describe('serve, at its start', () => {
       if (signal !== undefined) first.kill(signal);
       if (signal === 'SIGCONT') continue;
       const second = stage.serve([], { port: await ownPort() });
-      expect((await second.ended).code).to.equal(1);
+      expect((await second.ended).code, 'a restart cannot help').to.equal(6);
       expect(second.err)
         .to.match(/in use|locked|another/i)
         .and.include(stage.dataDir);
@@ -75,8 +75,31 @@ describe('serve, at its start', () => {
     await stage.serve().ready();
     const second = stage.serve([], { dataDir: path.join(stage.dir, 'other') });
     expect((await second.ended).code).to.equal(1);
-    expect(second.err).to.include('EADDRINUSE').and.include(String(stage.port));
+    const sentence = `cannot listen at 127.0.0.1:${stage.port}: the address is in use (EADDRINUSE)`;
+    expect(second.err).to.include(sentence).and.include('--http-port');
     expect(existsSync(path.join(stage.dir, 'other'))).to.equal(false);
+  });
+
+  it('is refused on a Unix socket that cannot be, by its path', async () => {
+    const file = path.join(stage.dir, 'afile');
+    writeFileSync(file, 'x');
+    for (const [socketPath, why] of [
+      [file, 'exists and is no socket'],
+      [path.join(file, 'x.sock'), 'a part of the path is a file (ENOTDIR)'],
+    ] as const) {
+      const server = stage.serve(['--socket-path', socketPath]);
+      expect((await server.ended).code).to.equal(1);
+      expect(server.err).to.include(file).and.include(why);
+    }
+  });
+
+  it('tells of variables that mean nothing, and starts', async () => {
+    const env = { LEASEHOLD_LEASE_DURATION: '1s', LEASEHOLD_LEASE_DURATION_MS: '7s' };
+    const server = await stage.serve([], { env }).ready();
+    expect(server.err).to.include('LEASEHOLD_LEASE_DURATION has no meaning');
+    expect((await stage.call('GET', '/v1/config')).body).to.deep.include({
+      lease_duration_ms: { value: 7_000, source: 'env' },
+    });
   });
 
   it('is refused on a data directory that is a file', async () => {

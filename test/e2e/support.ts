@@ -64,10 +64,10 @@ export class Stage {
   /** Starts a server on this stage's directory and port, or on others. */
   serve(
     args: readonly string[] = [],
-    more: { port?: number; dataDir?: string } = {},
+    more: { port?: number; dataDir?: string; env?: NodeJS.ProcessEnv } = {},
   ): ServerProcess {
     const { port = this.port, dataDir = this.dataDir } = more;
-    const options = { dataDir, port, args, env: cleanEnv(), cwd: this.dir };
+    const options = { dataDir, port, args, env: cleanEnv(more.env), cwd: this.dir };
     const server = new ServerProcess(options);
     this.#processes.push(server);
     return server;

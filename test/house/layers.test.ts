@@ -31,7 +31,8 @@ const layers: Record<string, Layer> = {
   },
   'src/reader': { mayImport: ['src/model', 'src/explain', 'src/protocol', THE_PROMISE] },
   'src/settings': { mayImport: ['src/model', 'src/protocol'] },
-  'src/client': { mayImport: ['src/model', 'src/protocol'] },
+  'src/monotonic.ts': { mayImport: [], packages: NOTHING },
+  'src/client': { mayImport: ['src/model', 'src/protocol', 'src/monotonic.ts'] },
   'src/index.ts': { mayImport: ['src/client', 'src/model'] },
   'src/play': { mayImport: ['src/model', 'src/play/demo'] },
   'src/play/demo': { mayImport: ['src/index.ts', 'src/cli/record-line.ts'] },
@@ -44,7 +45,10 @@ const layers: Record<string, Layer> = {
       .concat('actors/supervisor'),
   },
   'actors/shared': {
-    mayImport: rooms('model', 'mailbox', 'metrics', 'protocol', 'loop', 'reader'),
+    mayImport: [
+      ...rooms('model', 'mailbox', 'metrics', 'protocol', 'loop', 'reader'),
+      'src/monotonic.ts',
+    ],
   },
   'actors/coordinator': {
     mayImport: [

@@ -32,7 +32,7 @@ async function isReady(server: Server): Promise<boolean> {
 }
 
 function endedInWords(server: Server): void {
-  expect(server.over).to.deep.equal({ code: 1, signal: null });
+  expect(server.over).to.deep.equal({ code: 6, signal: null });
   expect(server.err).to.match(/^leasehold: .*another process has written to the log/m);
 }
 

@@ -123,6 +123,6 @@ async function refusesDamage(place: Place): Promise<void> {
   expect(verified.status).to.equal(1);
   expect(verified.err).to.match(/record \d+/);
   const server = place.serve({ args: KNOBS });
-  expect(await server.ended).to.deep.equal({ code: 1, signal: null });
+  expect(await server.ended).to.deep.equal({ code: 6, signal: null });
   expect(server.err).to.match(/record \d+/);
 }

@@ -104,7 +104,13 @@ describe('settings', () => {
   for (const given of [
     '',
     ' ',
-    '10s',
+    '10 s',
+    '10S',
+    's',
+    '1.5s',
+    '-1s',
+    '36501d',
+    '10min',
     '1.5',
     '1e3',
     '0x10',
@@ -114,11 +120,41 @@ describe('settings', () => {
     '١',
     '-0.1',
   ]) {
-    it(`refuse ${JSON.stringify(given)} where a whole number belongs`, () => {
+    it(`refuse ${JSON.stringify(given)} where a duration belongs`, () => {
       const message = refused({ flags: { leaseDurationMs: given } });
       expect(message).to.include('--lease-duration-ms').and.include('3153600000000');
+      expect(message).to.include(JSON.stringify(given)).and.include('10m');
     });
   }
+
+  it('read durations with their unit from flag, variable and file', () => {
+    const files = { f: '{"backoff_ms": "2m", "tick_ms": "50ms", "retention_ms": "7d"}' };
+    const { values } = read({
+      flags: { leaseDurationMs: '45s', retentionFailedMs: '0d', acceptClock: true },
+      env: { LEASEHOLD_EXECUTION_WINDOW_MS: '2h', LEASEHOLD_HEARTBEAT_INTERVAL_MS: '5s' },
+      files,
+      configFile: 'f',
+    });
+    expect(values).to.include({
+      leaseDurationMs: 45_000,
+      heartbeatIntervalMs: 5_000,
+      executionWindowMs: 7_200_000,
+      retentionMs: 604_800_000,
+      retentionFailedMs: 0,
+      backoffMs: 120_000,
+      tickMs: 50,
+    });
+  });
+
+  it('read a unit nowhere but at durations', () => {
+    for (const name of KNOB_NAMES) {
+      const knob = KNOBS[name];
+      if (knob.kind !== 'whole' && knob.kind !== 'number') continue;
+      if (knob.unit === 'ms') expect(() => read({ flags: { [name]: '1s' } })).to.not.throw();
+      else expect(refused({ flags: { [name]: '1s' } })).to.include(flagOf(name));
+    }
+    expect(refused({ files: { f: '{"backoff_ms": "100"}' }, configFile: 'f' })).include('"100"');
+  });
 
   it('refuse the path of a Unix socket that the system would cut off', () => {
     expect(refused({ flags: { socketPath: `/run/${'x'.repeat(110)}` } }))
@@ -185,6 +221,32 @@ describe('settings', () => {
       if (content.trim() !== '') expect(message).to.not.include(content.trim());
     }
     expect(refused({ flags: { tokenFile: 'gone' } })).to.include('--token-file gone');
+  });
+
+  it('read the token variable as the file: without spaces and line ends around it', () => {
+    const token = (variable: string) => read({ env: { LEASEHOLD_TOKEN: variable } }).token;
+    for (const given of ['abc', 'abc\n', ' abc', '\tabc\r\n']) expect(token(given)).equal('abc');
+    for (const given of ['', '\n', 'ab\nc', 'two words', 'schlüssel']) {
+      expect(refused({ env: { LEASEHOLD_TOKEN: given } })).to.include('LEASEHOLD_TOKEN');
+    }
+  });
+
+  it('say what is wrong with a file in words, and the code behind them', () => {
+    const readFile = (code: string) => () => {
+      throw Object.assign(new Error(`${code}: raw`), { code });
+    };
+    const said = (code: string): string => {
+      try {
+        readSettings({ flags: {}, env: {}, configFile: 'f', readFile: readFile(code) });
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return '';
+    };
+    expect(said('ENOENT')).equal('--config f: it does not exist (ENOENT)');
+    expect(said('EACCES')).equal('--config f: this user has no permission (EACCES)');
+    expect(said('ERR_STRING_TOO_LONG')).include('longer than').and.not.include('raw');
+    expect(said('ESOMETHING')).include('ESOMETHING: raw');
   });
 
   it('refuse an address that others can reach unless there is a token', () => {

@@ -4,6 +4,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { errnoText } from '../../model/errno-text.ts';
 import { LogError } from '../log.ts';
 
 export const dataFile = (directory: string): string => path.join(directory, 'data.mdb');
@@ -70,8 +71,7 @@ export function ensureLockFile(directory: string): void {
     if (!fs.existsSync(file)) fs.writeFileSync(file, Buffer.alloc(LOCK_BYTES), { mode: 0o600 });
     fs.accessSync(file, fs.constants.R_OK | fs.constants.W_OK);
   } catch (error) {
-    const { message } = error as Error;
-    throw new LogError('LOG_IO', `cannot use ${file}: ${message}`, { cause: error });
+    throw new LogError('LOG_IO', `cannot use ${file}: ${errnoText(error)}`, { cause: error });
   }
 }
 

@@ -3,6 +3,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { errnoText } from '../../model/errno-text.ts';
 import { dataFile } from '../lmdb/env-files.ts';
 import { LogError } from '../log.ts';
 
@@ -126,10 +127,10 @@ export async function prepareDirectory(
     }
     return { dataDir: real, logDir };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException;
     throw new LogError(
       'LOG_DIRECTORY',
-      `cannot keep a log in ${path.resolve(dataDir)}: ${WORDS[code ?? ''] ?? message}; ` +
+      `cannot keep a log in ${path.resolve(dataDir)}: ${WORDS[code ?? ''] ?? errnoText(error)}; ` +
         `choose another directory with ${flag}`,
       { cause: error },
     );

@@ -1,6 +1,7 @@
 // Owns the open data files of segments, and what happens when one cannot be read: again, on the
 // newer state, when a writer overtook us; else an error in words that names the record.
 
+import { errnoText } from '../../model/errno-text.ts';
 import { dataFile } from '../lmdb/env-files.ts';
 import { PageDamaged } from '../lmdb/page.ts';
 import { PageFile } from '../lmdb/page-file.ts';
@@ -75,7 +76,7 @@ function inWords(error: unknown, segment: SegmentName, seq: number): unknown {
     return new LogCorrupt(seq, `cannot read ${dataFile(segment.path)}: ${error.message}`);
   }
   if (error instanceof LogCorrupt || error instanceof LogError) return error;
-  const { message, syscall } = error as NodeJS.ErrnoException;
-  if (syscall === undefined) return error;
-  return new LogError('LOG_IO', `cannot read the log: ${message}`, { cause: error });
+  if ((error as NodeJS.ErrnoException).syscall === undefined) return error;
+  const message = `cannot read ${dataFile(segment.path)}: ${errnoText(error)}`;
+  return new LogError('LOG_IO', message, { cause: error });
 }

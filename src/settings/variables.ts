@@ -1,0 +1,60 @@
+// Owns which environment variables that begin with LEASEHOLD_ mean something. A variable that is
+// misspelt is ignored by everybody and missed by its author, so it is found here and told.
+
+import { nearestName } from '../model/nearest.ts';
+import { KNOB_NAMES, type Knob, variableOf } from './knob-table.ts';
+import { TOKEN_VARIABLE } from './token.ts';
+
+const PREFIX = 'LEASEHOLD_';
+
+/** Those that are no knob: for clients, for `serve`, and what `work` gives to its commands. */
+const OTHERS = ['URL', 'CONFIG', 'TASK_ID', 'LEASE_ID', 'ATTEMPT', 'FENCING_TOKEN', 'QUEUE'];
+
+const KNOWN: ReadonlySet<string> = new Set([
+  ...KNOB_NAMES.map(variableOf),
+  TOKEN_VARIABLE,
+  ...OTHERS.map((name) => PREFIX + name),
+]);
+
+/**
+ * Kubernetes gives each container variables for every Service of its namespace: of one that is
+ * called leasehold, or leasehold-http, they begin as ours do. Their shape tells them apart.
+ */
+const SERVICE = /^LEASEHOLD_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?)$/;
+const SERVICE_PORT = /^LEASEHOLD_(\w+_)?PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
+const SERVICE_URL = /^(tcp|udp|sctp):\/\/\S+:\d+$/;
+
+const isOfKubernetes = (name: string, value: string): boolean =>
+  SERVICE.test(name) ||
+  SERVICE_PORT.test(name) ||
+  (/^LEASEHOLD_(\w+_)?PORT$/.test(name) && SERVICE_URL.test(value));
+
+/**
+ * @returns the variable's value where it is meant for this knob. LEASEHOLD_HTTP_PORT is what
+ * Kubernetes gives for a Service called leasehold-http, too: then it is a URL, and not meant.
+ */
+export function knobVariable(
+  name: string,
+  knob: Knob,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const value = env[name];
+  return value !== undefined && knob.kind === 'whole' && isOfKubernetes(name, value)
+    ? undefined
+    : value;
+}
+
+/** @returns a sentence for each variable that means nothing, in the order of their names. */
+export function unknownVariables(
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const names = Object.keys(env).filter(
+    (name) =>
+      name.startsWith(PREFIX) && !KNOWN.has(name) && !isOfKubernetes(name, String(env[name])),
+  );
+  return names.toSorted().map((name) => {
+    const meant = nearestName(name, KNOWN);
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+    return `the environment variable ${name} has no meaning and is ignored${hint}`;
+  });
+}
