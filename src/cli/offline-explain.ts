@@ -70,13 +70,13 @@ function tell(
   taskId: number,
   { svg, json }: OfflineExplainOptions,
 ): string {
-  if (state.tasks.find(taskId) === NONE) {
+  const row = state.tasks.find(taskId);
+  if (row === NONE) {
     const id = formatTaskId(taskId);
     throw new CliError(EXIT.failed, `leasehold: there is no task ${id} at record ${state.lastSeq}`);
   }
   const context = { state, knobs: OFFLINE_KNOBS, read: (seq: number) => log.get(seq) };
-  const request = { op: 'standing', taskId } as const;
-  const stands = standing(context, request, state.lastAt, {});
+  const stands = standing(context, row, state.lastAt, {});
   const told = explain({ ...readStory(log, stands), advisory: false });
   if (svg !== undefined) return explanationSvg(told);
   return json === true ? explanationJson(told) : explanationText(told);

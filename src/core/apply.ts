@@ -15,6 +15,7 @@ import type {
   TaskFailed,
 } from '../model/records.ts';
 import { check } from './check.ts';
+import { countRecord } from './counters.ts';
 import { digestOf } from './digest-index.ts';
 import { forgetTasks } from './forgetting.ts';
 import {
@@ -28,45 +29,52 @@ import {
 import type { ActiveLease } from './leases.ts';
 import { countFailure } from './retry-policy.ts';
 import type { State } from './state.ts';
-import { NONE } from './task-table.ts';
+import { type Subject, subjectOfRecord } from './subject.ts';
 import { weigh } from './weights.ts';
 
 /** Folds a record into the state. @throws InvariantBroken when check() refuses it. */
 export function apply(state: State, record: LogRecord): void {
-  const refused = check(state, record);
+  const subject = subjectOfRecord(state, record);
+  const refused = check(state, record, subject);
   invariant(refused === undefined, `record ${record.seq} (${record.type}): ${refused}`);
-  applyChecked(state, record);
+  applyChecked(state, record, subject);
 }
 
-/** Folds a record that check() has passed on this very state. */
-export function applyChecked(state: State, record: LogRecord): void {
+/** Folds a record that check() has passed on this very state, with this subject. */
+export function applyChecked(
+  state: State,
+  record: LogRecord,
+  subject: Subject = subjectOfRecord(state, record),
+): void {
   state.lastSeq = record.seq;
   state.lastAt = record.at;
-  fold(state, record);
-  weigh(state, record);
+  countRecord(state, record, subject);
+  if (record.type === 'TaskCreated') {
+    weigh(state, record, applyCreated(state, record, subject));
+  } else {
+    fold(state, record, subject);
+    weigh(state, record, subject.row);
+  }
 }
 
-function fold(state: State, record: LogRecord): void {
+function fold(state: State, record: Exclude<LogRecord, TaskCreated>, subject: Subject): void {
   switch (record.type) {
-    case 'TaskCreated':
-      return applyCreated(state, record);
     case 'LeaseGranted':
-      return applyGranted(state, record);
+      return applyGranted(state, record, subject);
     case 'LeaseExtended':
-      return applyExtended(state, record);
+      return applyExtended(state, record, subject);
     case 'LeaseExpired':
-      return applyExpired(state, record);
+      return applyExpired(state, record, subject);
     case 'TaskCompleted':
-      return applyCompleted(state, record);
+      return applyCompleted(state, record, subject);
     case 'TaskFailed':
-      return applyFailed(state, record);
+      return applyFailed(state, record, subject);
     case 'TaskCancelled':
-      return applyCancelled(state, record);
+      return applyCancelled(state, record, subject);
     case 'TaskDead':
-      return applyDead(state, record);
+      return applyDead(state, record, subject);
     case 'CoordinatorStarted':
       state.starts.push(record.seq);
-      state.totals.starts += 1;
       return;
     case 'HistoryForgotten':
       return forgetTasks(state, record);
@@ -75,25 +83,24 @@ function fold(state: State, record: LogRecord): void {
   }
 }
 
-function applyCreated(state: State, record: TaskCreated): void {
+/** @returns the new task's row. */
+function applyCreated(state: State, record: TaskCreated, { digest }: Subject): number {
   const row = state.tasks.add(record.seq, state.contracts.join(record).index);
   wait(state, row, Math.max(record.at, record.notBefore ?? 0), record);
   if (record.requestId !== undefined) {
+    invariant(digest !== undefined, `the request id of task ${record.seq} has no digest`);
     const content = record.contentHash ?? new Uint8Array(16);
-    state.requestIds.add(state.digestOfRequest(record.requestId), row, digestOf(content));
+    state.requestIds.add(digest, row, digestOf(content));
   }
   if (record.originTaskId !== undefined) {
     state.redrivenAs.set(record.originTaskId, record.seq);
     state.originOf.set(record.seq, record.originTaskId);
   }
+  return row;
 }
 
-function applyGranted(state: State, record: LeaseGranted): void {
-  const row = rowOf(state, record);
+function applyGranted(state: State, record: LeaseGranted, { row }: Subject): void {
   const history = state.histories.get(row);
-  const ended = history?.leases.at(-1)?.ended;
-  if (ended === 'expired') state.totals.duplicateExecutions += 1;
-  if (ended === 'failed') state.totals.retries += 1;
   if (history !== undefined) history.records += 1;
   const contract = state.contracts.at(state.tasks.contract(row));
   contract.queue.remove(state.tasks, row);
@@ -116,27 +123,26 @@ function applyGranted(state: State, record: LeaseGranted): void {
   });
 }
 
-function applyExtended(state: State, record: LeaseExtended): void {
-  const lease = leaseOf(state, record.leaseId);
-  state.leases.extend(lease, record.newLeaseExpiry, record.seq);
-  const history = state.histories.get(lease.row);
+function applyExtended(state: State, record: LeaseExtended, subject: Subject): void {
+  const { row } = subject;
+  state.leases.extend(leaseOf(subject), record.newLeaseExpiry, record.seq);
+  const history = state.histories.get(row);
   if (history !== undefined) history.records += 1;
 }
 
-function applyExpired(state: State, record: LeaseExpired): void {
-  const row = rowOf(state, record);
-  const history = endLease(state, row, endedSilently(record.leaseId, 'expired', record.seq));
+function applyExpired(state: State, record: LeaseExpired, subject: Subject): void {
+  const { row } = subject;
+  const history = endLease(state, subject, endedSilently(record.leaseId, 'expired', record.seq));
   history.expirations += 1;
   history.expirationsInRow += 1;
-  state.totals.leaseExpirations += 1;
   count(state, row, -1);
   wait(state, row, record.at, record);
 }
 
-function applyCompleted(state: State, record: TaskCompleted): void {
-  const row = rowOf(state, record);
+function applyCompleted(state: State, record: TaskCompleted, subject: Subject): void {
+  const { row } = subject;
   const history = state.histories.get(row);
-  state.leases.remove(leaseOf(state, record.leaseId));
+  state.leases.remove(leaseOf(subject));
   if (history !== undefined) {
     history.records += 1;
     history.expirationsInRow = 0;
@@ -148,10 +154,10 @@ function applyCompleted(state: State, record: TaskCompleted): void {
   state.ended.completed.push(state.tasks, row);
 }
 
-function applyFailed(state: State, record: TaskFailed): void {
-  const row = rowOf(state, record);
+function applyFailed(state: State, record: TaskFailed, subject: Subject): void {
+  const { row } = subject;
   const ended = record.kind === 'released' ? 'released' : 'failed';
-  const history = endLease(state, row, endedByReport(record.leaseId, ended, record.seq));
+  const history = endLease(state, subject, endedByReport(record.leaseId, ended, record.seq));
   Object.assign(history, countFailure(history, record.kind));
   history.expirationsInRow = 0;
   history.lastFailure = record.seq;
@@ -164,8 +170,7 @@ function applyFailed(state: State, record: TaskFailed): void {
   }
 }
 
-function applyCancelled(state: State, record: TaskCancelled): void {
-  const row = rowOf(state, record);
+function applyCancelled(state: State, record: TaskCancelled, { row }: Subject): void {
   const history = state.histories.get(row);
   invariant(history !== undefined, `task ${record.taskId} has no ended lease`);
   const place = placeOf(history, record.leaseId);
@@ -177,15 +182,14 @@ function applyCancelled(state: State, record: TaskCancelled): void {
     reportRecord: record.seq,
   };
   history.records += 1;
-  state.totals.lateReports += 1;
   state.tasks.setLast(row, record.seq);
 }
 
-function applyDead(state: State, record: TaskDead): void {
-  const row = rowOf(state, record);
+function applyDead(state: State, record: TaskDead, subject: Subject): void {
+  const { row } = subject;
   const leaseId = state.newestLease(row);
   if (state.tasks.state(row) === 'LEASED') {
-    endLease(state, row, endedSilently(leaseId, 'killed', record.seq));
+    endLease(state, subject, endedSilently(leaseId, 'killed', record.seq));
   } else {
     const history = state.histories.get(row);
     if (history !== undefined) history.records += 1;
@@ -203,8 +207,9 @@ function end(state: State, row: number, to: 'FAILED' | 'DEAD', lease: number, re
 }
 
 /** The current lease is over: it moves to the task's history, which begins with it if need be. */
-function endLease(state: State, row: number, ended: EndedLease): TaskHistory {
-  const lease = leaseOf(state, ended.leaseId);
+function endLease(state: State, subject: Subject, ended: EndedLease): TaskHistory {
+  const { row } = subject;
+  const lease = leaseOf(subject);
   state.leases.remove(lease);
   let history = state.histories.get(row);
   if (history === undefined) {
@@ -234,14 +239,7 @@ function count(state: State, row: number, by: 1 | -1): void {
   counts[index] = (counts[index] as number) + by;
 }
 
-function leaseOf(state: State, leaseId: number): ActiveLease {
-  const lease = state.leases.get(leaseId);
-  invariant(lease !== undefined, `lease ${leaseId} is not current`);
+function leaseOf({ row, lease }: Subject): ActiveLease {
+  invariant(lease !== undefined, `the task in row ${row} has no current lease`);
   return lease;
-}
-
-function rowOf(state: State, record: { readonly taskId: number }): number {
-  const row = state.tasks.find(record.taskId);
-  invariant(row !== NONE, `task ${record.taskId} does not exist`);
-  return row;
 }

@@ -10,12 +10,18 @@ import { newHistory } from './history.ts';
 import type { ActiveLease } from './leases.ts';
 import { countFailure, retryAt } from './retry-policy.ts';
 import type { State } from './state.ts';
+import { type Subject, subjectOfRecord } from './subject.ts';
 import { NONE } from './task-table.ts';
 
 /**
+ * @param subject what the record names in this state
  * @returns why the record cannot be the next one, or undefined: it can. `record.seq` must be set.
  */
-export function check(state: State, record: LogRecord): string | undefined {
+export function check(
+  state: State,
+  record: LogRecord,
+  subject: Subject = subjectOfRecord(state, record),
+): string | undefined {
   if (record.at < state.lastAt) return `at ${record.at} is before the previous ${state.lastAt}`;
   if (record.seq <= state.lastSeq) return `number ${record.seq} does not follow ${state.lastSeq}`;
   if (record.type === 'CoordinatorStarted') {
@@ -28,32 +34,33 @@ export function check(state: State, record: LogRecord): string | undefined {
   if (record.type === 'HistoryForgotten') {
     return record.prev === 0 ? undefined : 'prev of a record about no task is not 0';
   }
-  if (record.type === 'TaskCreated') return checkCreated(state, record);
-  const row = state.tasks.find(record.taskId);
+  if (record.type === 'TaskCreated') return checkCreated(state, record, subject);
+  const { row } = subject;
   if (row === NONE) return `task ${record.taskId} does not exist`;
+  if (state.tasks.id(row) !== record.taskId) return `it is about another task, in row ${row}`;
   const from = state.tasks.state(row);
   if (transitionsFrom(from, record.type).length === 0) return `the task is ${from}`;
-  return checkPrev(state, row, record) ?? checkCondition(state, row, record);
+  return checkPrev(state, record, subject) ?? checkCondition(state, record, subject);
 }
 
 function checkCreated(
   state: State,
   record: Extract<LogRecord, { type: 'TaskCreated' }>,
+  { row, digest, submitted }: Subject,
 ): string | undefined {
   const from: From = 'NONE';
   if (transitionsFrom(from, record.type).length === 0) return 'tasks cannot be created';
   if (record.prev !== 0) return 'prev of a TaskCreated is not 0';
-  if (record.requestId !== undefined && state.findRequest(record.requestId) !== NONE) {
-    return 'its request id is remembered already';
-  }
+  if (record.requestId !== undefined && digest === undefined) return 'nobody looked its id up';
+  if (submitted !== NONE) return 'its request id is remembered already';
   const origin = record.originTaskId;
   if (origin === undefined) return undefined;
   if (state.redrivenAs.has(origin)) return `task ${origin} was redriven before`;
-  const row = state.tasks.find(origin);
   // The origin's records may be gone from the log before those of the task redriven from it.
   if (row === NONE) {
     return state.removed.has(origin) ? undefined : `its origin ${origin} does not exist`;
   }
+  if (state.tasks.id(row) !== origin) return `its origin is another task, in row ${row}`;
   const was: TaskStateName = state.tasks.state(row);
   return was === 'FAILED' || was === 'DEAD' ? undefined : `its origin is ${was}`;
 }
@@ -63,17 +70,21 @@ type TaskRecord = Exclude<
   { type: 'TaskCreated' | 'CoordinatorStarted' | 'HistoryForgotten' }
 >;
 
-function checkPrev(state: State, row: number, record: TaskRecord): string | undefined {
-  let expected = state.tasks.last(row);
+function checkPrev(state: State, record: TaskRecord, subject: Subject): string | undefined {
+  let expected = state.tasks.last(subject.row);
   if (record.type === 'LeaseExtended') {
-    const lease = state.leases.get(record.leaseId);
-    if (lease === undefined) return `lease ${record.leaseId} is not current`;
+    const { lease } = subject;
+    if (lease?.leaseId !== record.leaseId) return notCurrent(record.leaseId);
     expected = lease.lastExtension === 0 ? lease.leaseId : lease.lastExtension;
   }
   return record.prev === expected ? undefined : `prev is ${record.prev}, expected ${expected}`;
 }
 
-function checkCondition(state: State, row: number, record: TaskRecord): string | undefined {
+function checkCondition(
+  state: State,
+  record: TaskRecord,
+  { row, lease, ended }: Subject,
+): string | undefined {
   const { tasks } = state;
   switch (record.type) {
     case 'LeaseGranted': {
@@ -87,21 +98,20 @@ function checkCondition(state: State, row: number, record: TaskRecord): string |
         : 'the lease ends beyond the execution window';
     }
     case 'TaskCancelled': {
-      if (record.leaseId === currentLease(state, row)) return 'the lease is the current one';
-      const ended = state.endedLease(row, record.leaseId);
+      if (record.leaseId === lease?.leaseId) return 'the lease is the current one';
       if (ended === undefined) return `lease ${record.leaseId} was never granted for the task`;
       return ended.outcome === undefined ? undefined : 'the lease has an outcome already';
     }
     case 'TaskDead':
-      return checkEnd(state.leases.get(currentLease(state, row)), record);
+      return checkEnd(lease, record);
     case 'LeaseExtended':
     case 'LeaseExpired':
     case 'TaskCompleted':
     case 'TaskFailed': {
-      if (record.leaseId !== currentLease(state, row)) {
-        return `lease ${record.leaseId} is not the current one`;
+      if (record.leaseId !== lease?.leaseId) {
+        return notCurrent(record.leaseId);
       }
-      return checkOwned(state, state.leases.get(record.leaseId) as ActiveLease, record);
+      return checkOwned(state, lease, record);
     }
     default:
       return assertNever(record);
@@ -151,5 +161,4 @@ function checkEnd(
     : `tells of ${record.extensions} extensions, the lease had ${lease?.extensions ?? 0}`;
 }
 
-const currentLease = (state: State, row: number): number =>
-  state.tasks.state(row) === 'LEASED' ? state.tasks.leaseId(row) : 0;
+const notCurrent = (leaseId: number): string => `lease ${leaseId} is not the current one`;

@@ -8,6 +8,7 @@ import type { Response } from '../model/response.ts';
 import type { Context } from './context.ts';
 import { extended } from './lease-manager.ts';
 import { heartbeatUnchanged, redrivenBefore, submittedBefore } from './respond.ts';
+import type { Subject } from './subject.ts';
 import { cancelled, created, dead, redriven, reported } from './task-manager.ts';
 import { NONE } from './task-table.ts';
 
@@ -25,22 +26,20 @@ export type Changing = Extract<
 const CHANGING = new Set(['submit', 'heartbeat', 'complete', 'fail', 'kill', 'redrive']);
 export const isChanging = (request: Request): request is Changing => CHANGING.has(request.op);
 
-/** @param request one that validate() has passed, on this very state. */
-export function choose(context: Context, request: Changing, now: number): Choice {
+/** @param request one that validate() has passed, on this very state, with this subject. */
+export function choose(context: Context, request: Changing, subject: Subject, now: number): Choice {
   const { state } = context;
   switch (request.op) {
-    case 'submit': {
-      const row = request.requestId === undefined ? NONE : state.findRequest(request.requestId);
-      if (row !== NONE) return { answer: submittedBefore(state, row) };
+    case 'submit':
+      if (subject.submitted !== NONE) return { answer: submittedBefore(state, subject.submitted) };
       return { append: created(context, request, now) };
-    }
     case 'heartbeat':
-      return chooseHeartbeat(context, request, now);
+      return chooseHeartbeat(context, request, subject, now);
     case 'complete':
     case 'fail':
-      return { append: chooseReport(context, request, now) };
+      return { append: chooseReport(context, request, subject, now) };
     case 'kill':
-      return { append: dead(context, state.tasks.find(request.taskId), request.reason, now) };
+      return { append: dead(context, subject, request.reason, now) };
     default: {
       const before = state.redrivenAs.get(request.taskId);
       if (before !== undefined) return { answer: redrivenBefore(state, request.taskId, before) };
@@ -49,16 +48,24 @@ export function choose(context: Context, request: Changing, now: number): Choice
   }
 }
 
-function chooseHeartbeat(context: Context, request: HeartbeatRequest, now: number): Choice {
-  const lease = context.state.leases.get(request.leaseId);
-  invariant(lease !== undefined, `lease ${request.leaseId} is not current`);
+function chooseHeartbeat(
+  context: Context,
+  { leaseId }: HeartbeatRequest,
+  { lease }: Subject,
+  now: number,
+): Choice {
+  invariant(lease?.leaseId === leaseId, `lease ${leaseId} is not current`);
   const record = extended(context, lease, now);
   return record === undefined ? { answer: heartbeatUnchanged(lease, now) } : { append: record };
 }
 
 /** Authority decides: the holder's report ends the attempt, any other becomes TaskCancelled. */
-function chooseReport(context: Context, request: ReportRequest, now: number): LogRecord {
-  const lease = context.state.leases.get(request.leaseId);
-  if (lease !== undefined) return reported(context, lease, request, now);
-  return cancelled(context, context.state.tasks.find(request.taskId), request, now);
+function chooseReport(
+  context: Context,
+  request: ReportRequest,
+  { row, lease }: Subject,
+  now: number,
+): LogRecord {
+  if (lease?.leaseId === request.leaseId) return reported(context, lease, request, now);
+  return cancelled(context, row, request, now);
 }

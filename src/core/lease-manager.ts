@@ -7,8 +7,15 @@ import type { EmptyReason } from '../model/response.ts';
 import type { Context } from './context.ts';
 import type { ActiveLease } from './leases.ts';
 import { before } from './queue.ts';
+import { type Subject, subjectAt } from './subject.ts';
 import { dead } from './task-manager.ts';
 import { NONE } from './task-table.ts';
+
+/** A record that is to be decided, and what it is about. */
+export interface NextGrant {
+  readonly record: LeaseGranted | TaskDead;
+  readonly subject: Subject;
+}
 
 /**
  * The next step of a lease request: a grant, or the end of a task whose expiries in a row have
@@ -19,16 +26,18 @@ export function nextGrant(
   context: Context,
   request: LeaseRequest,
   now: number,
-): LeaseGranted | TaskDead | undefined {
+): NextGrant | undefined {
   const { state, knobs } = context;
   const row = firstEligible(context, request.queues, now);
   if (row === NONE) return undefined;
+  const subject = subjectAt(row);
   if (isPoisoned(context, row, knobs.poisonThreshold)) {
     const inRow = state.histories.get(row)?.expirationsInRow;
-    return dead(context, row, `poison: ${inRow} leases in a row expired without a report`, now);
+    const reason = `poison: ${inRow} leases in a row expired without a report`;
+    return { record: dead(context, subject, reason, now), subject };
   }
   const window = state.contracts.at(state.tasks.contract(row)).executionWindowMs;
-  return {
+  const record: LeaseGranted = {
     type: 'LeaseGranted',
     seq: 0,
     at: now,
@@ -39,6 +48,7 @@ export function nextGrant(
     leaseExpiry: now + Math.min(knobs.leaseDurationMs, window),
     grantedAt: now,
   };
+  return { record, subject };
 }
 
 /** @returns whether the task's expiries in a row have reached the threshold; 0 = off (R23). */

@@ -15,10 +15,14 @@ import type {
 import { type Context, recordAt } from './context.ts';
 import type { ActiveLease } from './leases.ts';
 import type { State } from './state.ts';
+import type { Subject } from './subject.ts';
 import { lostBecause, lostSentence } from './validate.ts';
 
-/** @returns the answer to the request that the record was chosen for; it has been applied. */
-export function respond(state: State, record: LogRecord, now: number): Response {
+/**
+ * @param subject what the record names, from before it was applied
+ * @returns the answer to the request that the record was chosen for.
+ */
+export function respond(state: State, record: LogRecord, subject: Subject, now: number): Response {
   switch (record.type) {
     case 'TaskCreated':
       return record.originTaskId === undefined
@@ -32,7 +36,7 @@ export function respond(state: State, record: LogRecord, now: number): Response 
             record: record.seq,
           };
     case 'LeaseExtended': {
-      const lease = state.leases.get(record.leaseId);
+      const { lease } = subject;
       invariant(lease !== undefined, `lease ${record.leaseId} is not current`);
       return heartbeatOk(lease, now, record.seq);
     }
@@ -46,7 +50,7 @@ export function respond(state: State, record: LogRecord, now: number): Response 
     case 'TaskDead':
       return { kind: 'committed', taskState: 'DEAD', record: record.seq };
     case 'TaskCancelled': {
-      const row = state.tasks.find(record.taskId);
+      const { row } = subject;
       const reason = lostBecause(state, row, record.leaseId);
       return {
         kind: 'refusal',
@@ -111,8 +115,8 @@ function heartbeatOk(lease: ActiveLease, now: number, record: number | null): He
 }
 
 /** @returns what a worker is given with a lease; its grant has been applied. */
-export function leaseOf(context: Context, grant: LeaseGranted, now: number): Lease {
-  const { state, knobs } = context;
+export function leaseOf(context: Context, grant: LeaseGranted, row: number, now: number): Lease {
+  const { knobs } = context;
   const task = recordAt(context, grant.taskId, 'TaskCreated');
   const leaseMs = grant.leaseExpiry - now;
   return {
@@ -121,19 +125,18 @@ export function leaseOf(context: Context, grant: LeaseGranted, now: number): Lea
     queue: task.queue,
     attempt: grant.attempt,
     maxRetries: task.retryPolicy.maxRetries,
-    previous: grant.attempt === 1 ? undefined : previousAttempt(context, grant),
+    previous: grant.attempt === 1 ? undefined : previousAttempt(context, grant, row),
     metadata: task.metadata,
     payload: task.payload,
     leaseExpiry: grant.leaseExpiry,
     leaseMs,
-    executionDeadline: (state.leases.get(grant.seq) as ActiveLease).deadline,
+    executionDeadline: grant.grantedAt + task.executionWindowMs,
     heartbeatIntervalMs: Math.min(knobs.heartbeatIntervalMs, Math.max(1, Math.floor(leaseMs / 3))),
     createdAt: task.at,
   };
 }
 
-function previousAttempt(context: Context, grant: LeaseGranted): PreviousAttempt {
-  const row = context.state.tasks.find(grant.taskId);
+function previousAttempt(context: Context, grant: LeaseGranted, row: number): PreviousAttempt {
   const last = context.state.histories.get(row)?.leases.at(-1);
   invariant(last !== undefined, `attempt ${grant.attempt} of ${grant.taskId} has none before it`);
   const before = recordAt(context, last.leaseId, 'LeaseGranted');

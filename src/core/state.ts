@@ -50,8 +50,7 @@ export class State {
   readonly weights = { live: 0, forgotten: 0 };
   /** Numbers of all CoordinatorStarted, ascending: explain finds those within a history. */
   readonly starts: number[] = [];
-  private readonly digestText: DigestText;
-  private digested: { readonly text: string; readonly digest: Digest } | undefined;
+  readonly digestText: DigestText;
   /**
    * Numbers whose records are gone from the log that this state was replayed from; and tasks that
    * its replay forgot earlier than the coordinator did, because those of their origin are gone.
@@ -89,17 +88,9 @@ export class State {
     return place === -1 ? undefined : history?.leases[place];
   }
 
-  /** @returns the task that was submitted under a request id, or NONE. */
-  findRequest(requestId: string): number {
-    const row = this.requestIds.find(this.digestOfRequest(requestId));
+  /** @returns the task that was submitted under a request id of this digest, or NONE. */
+  submittedUnder(requestId: Digest): number {
+    const row = this.requestIds.find(requestId);
     return row === -1 ? NONE : row;
-  }
-
-  /** One submit asks for its id's digest four times, and a hash is dearer than all else of it. */
-  digestOfRequest(requestId: string): Digest {
-    if (this.digested?.text !== requestId) {
-      this.digested = { text: requestId, digest: this.digestText(requestId) };
-    }
-    return this.digested.digest;
   }
 }

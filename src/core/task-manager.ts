@@ -12,6 +12,7 @@ import { type Context, recordAt } from './context.ts';
 import { newHistory } from './history.ts';
 import type { ActiveLease } from './leases.ts';
 import { countFailure, retryAt } from './retry-policy.ts';
+import type { Subject } from './subject.ts';
 
 /** A new task; what the request does not name comes from the knobs, and is written (S4 1). */
 export function created(context: Context, request: SubmitRequest, now: number): TaskCreated {
@@ -124,9 +125,12 @@ export function cancelled(
   };
 }
 
-export function dead({ state }: Context, row: number, reason: string, now: number): TaskDead {
-  const leased = state.tasks.state(row) === 'LEASED';
-  const lease = leased ? state.leases.get(state.tasks.leaseId(row)) : undefined;
+export function dead(
+  { state }: Context,
+  { row, lease }: Subject,
+  reason: string,
+  now: number,
+): TaskDead {
   return {
     type: 'TaskDead',
     seq: 0,

@@ -29,19 +29,12 @@ export class TaskTable {
   private readonly directory = new IdDirectory((row) => this.ids.get(row));
   private rows = 0;
   private readonly freeRows: number[] = [];
-  private foundId = -1;
-  private foundRow = NONE;
   size = 0;
 
   /** @returns the row of a remembered task, or NONE. */
   find(id: number): number {
-    // One request asks for the same task several times, on its way from validate to respond.
-    if (id === this.foundId) return this.foundRow;
     const row = this.directory.find(id);
-    if (row === -1) return NONE;
-    this.foundId = id;
-    this.foundRow = row;
-    return row;
+    return row === -1 ? NONE : row;
   }
 
   /** Rows in ascending order of task ids, from the first id greater than `after`. */
@@ -85,7 +78,6 @@ export class TaskTable {
   }
 
   remove(row: number): void {
-    if (this.foundRow === row) this.foundId = -1;
     this.directory.remove(this.ids.get(row));
     this.heavy.delete(row);
     this.freeRows.push(row);

@@ -6,27 +6,29 @@ import { type CancelledReason, type Rejected, rejected } from '../model/refusal.
 import type { HeartbeatRequest, ReportRequest, Request } from '../model/request.ts';
 import { digestOf } from './digest-index.ts';
 import type { State } from './state.ts';
+import type { Subject } from './subject.ts';
 import { NONE } from './task-table.ts';
 
 /**
+ * @param subject what the request names in this state
  * @returns REJECTED when the request can have no effect and nothing is to be recorded, else
  * undefined: choose.ts finds the record (or the answer that needs none).
  */
-export function validate(state: State, request: Request): Rejected | undefined {
+export function validate(state: State, request: Request, subject: Subject): Rejected | undefined {
   switch (request.op) {
     case 'submit':
-      return validateRequestId(state, request);
+      return validateRequestId(state, request, subject);
     case 'heartbeat':
-      return validateHeartbeat(state, request);
+      return validateHeartbeat(state, request, subject);
     case 'complete':
     case 'fail':
-      return unknown(state, request) ?? duplicate(state, request);
+      return unknown(request, subject) ?? duplicate(state, request, subject);
     case 'kill':
     case 'redrive':
-      return validateAdministrative(state, request);
+      return validateAdministrative(state, request, subject);
     case 'task':
     case 'standing':
-      return unknownTask(state, request.taskId);
+      return unknownTask(request.taskId, subject);
     default:
       return undefined;
   }
@@ -34,14 +36,12 @@ export function validate(state: State, request: Request): Rejected | undefined {
 
 function validateRequestId(
   state: State,
-  request: Extract<Request, { op: 'submit' }>,
+  { contentHash }: Extract<Request, { op: 'submit' }>,
+  { submitted }: Subject,
 ): Rejected | undefined {
-  if (request.requestId === undefined || request.contentHash === undefined) return undefined;
-  const row = state.findRequest(request.requestId);
-  if (row === NONE || state.requestIds.hasContent(row, digestOf(request.contentHash))) {
-    return undefined;
-  }
-  const first = formatTaskId(state.tasks.id(row));
+  if (submitted === NONE || contentHash === undefined) return undefined;
+  if (state.requestIds.hasContent(submitted, digestOf(contentHash))) return undefined;
+  const first = formatTaskId(state.tasks.id(submitted));
   return rejected(
     'request_id_conflict',
     `this request id was used for ${first}, with another payload, queue or options`,
@@ -49,26 +49,29 @@ function validateRequestId(
   );
 }
 
-const unknownTask = (state: State, taskId: number): Rejected | undefined =>
-  state.tasks.find(taskId) === NONE
+const unknownTask = (taskId: number, { row }: Subject): Rejected | undefined =>
+  row === NONE
     ? rejected('unknown_task', `no task ${formatTaskId(taskId)} is remembered`)
     : undefined;
 
 /** A lease that was never granted for this task gives no right to be told more than that. */
-function unknown(state: State, request: HeartbeatRequest | ReportRequest): Rejected | undefined {
-  const refused = unknownTask(state, request.taskId);
+function unknown(
+  { taskId, leaseId }: HeartbeatRequest | ReportRequest,
+  subject: Subject,
+): Rejected | undefined {
+  const refused = unknownTask(taskId, subject);
   if (refused !== undefined) return refused;
-  const row = state.tasks.find(request.taskId);
-  if (state.leases.get(request.leaseId)?.row === row) return undefined;
-  if (state.endedLease(row, request.leaseId) !== undefined) return undefined;
-  const lease = formatLeaseId(request.leaseId);
-  const task = formatTaskId(request.taskId);
+  if (subject.lease?.leaseId === leaseId || subject.ended !== undefined) return undefined;
+  const lease = formatLeaseId(leaseId);
+  const task = formatTaskId(taskId);
   return rejected('unknown_lease', `lease ${lease} was never granted for ${task}`);
 }
 
-function duplicate(state: State, request: ReportRequest): Rejected | undefined {
-  const row = state.tasks.find(request.taskId);
-  const ended = state.endedLease(row, request.leaseId);
+function duplicate(
+  state: State,
+  request: ReportRequest,
+  { row, ended }: Subject,
+): Rejected | undefined {
   if (ended?.outcome === undefined) return undefined;
   return rejected(
     'duplicate_report',
@@ -83,11 +86,14 @@ function duplicate(state: State, request: ReportRequest): Rejected | undefined {
 }
 
 /** A heartbeat without authority is rejected and leaves no trace (R15). */
-function validateHeartbeat(state: State, request: HeartbeatRequest): Rejected | undefined {
-  const refused = unknown(state, request);
+function validateHeartbeat(
+  state: State,
+  request: HeartbeatRequest,
+  subject: Subject,
+): Rejected | undefined {
+  const refused = unknown(request, subject);
   if (refused !== undefined) return refused;
-  const row = state.tasks.find(request.taskId);
-  const ended = state.endedLease(row, request.leaseId);
+  const { row, ended } = subject;
   if (ended === undefined) return undefined;
   const taskState = state.tasks.state(row);
   const lease = formatLeaseId(request.leaseId);
@@ -106,10 +112,11 @@ function validateHeartbeat(state: State, request: HeartbeatRequest): Rejected | 
 function validateAdministrative(
   state: State,
   request: Extract<Request, { op: 'kill' | 'redrive' }>,
+  subject: Subject,
 ): Rejected | undefined {
-  const refused = unknownTask(state, request.taskId);
+  const refused = unknownTask(request.taskId, subject);
   if (refused !== undefined) return refused;
-  const taskState = state.tasks.state(state.tasks.find(request.taskId));
+  const taskState = state.tasks.state(subject.row);
   const task = formatTaskId(request.taskId);
   if (request.op === 'kill') {
     return taskState === 'WAITING' || taskState === 'LEASED'

@@ -2,7 +2,7 @@
 // does not hold is read from the task's own records.
 
 import type { TaskCompleted } from '../model/records.ts';
-import type { Request, StandingRequest, TaskRequest, TasksRequest } from '../model/request.ts';
+import type { Request, TaskRequest, TasksRequest } from '../model/request.ts';
 import type { Standing, TaskList, TaskShown, TaskSummary } from '../model/response.ts';
 import { type Context, recordAt } from './context.ts';
 import { isPoisoned } from './lease-manager.ts';
@@ -118,8 +118,9 @@ export function listTasks(context: Context, request: TasksRequest): TaskList {
 }
 
 function findByRequestId(context: Context, request: TasksRequest): TaskList {
-  const row = context.state.findRequest(request.requestId ?? '');
-  const hit = row !== NONE && context.state.tasks.id(row) > request.after;
+  const { state } = context;
+  const row = state.submittedUnder(state.digestText(request.requestId ?? ''));
+  const hit = row !== NONE && state.tasks.id(row) > request.after;
   const shown = hit && matches(context, request, row);
   return { kind: 'tasks', tasks: shown ? [summary(context, row)] : [], next: null };
 }
@@ -141,15 +142,10 @@ export interface Asking {
   readonly elsewhere?: readonly string[] | undefined;
 }
 
-export function standing(
-  context: Context,
-  request: StandingRequest,
-  now: number,
-  asking: Asking,
-): Standing {
+export function standing(context: Context, row: number, now: number, asking: Asking): Standing {
   const { state, knobs } = context;
   const { tasks } = state;
-  const row = tasks.find(request.taskId);
+  const taskId = tasks.id(row);
   const waiting = tasks.state(row) === 'WAITING';
   const queue = state.queueOf(row);
   const lease = currentLease(context, row);
@@ -158,13 +154,13 @@ export function standing(
   const charged = tasks.attempt(row) - (state.histories.get(row)?.released ?? 0);
   return {
     kind: 'standing',
-    taskId: request.taskId,
+    taskId,
     state: tasks.state(row),
     queue: queue.name,
     now,
     asOf: state.lastSeq,
     lastRecord: tasks.last(row),
-    starts: startsAfter(state.starts, request.taskId),
+    starts: startsAfter(state.starts, taskId),
     lastExtension: lease === undefined ? 0 : (state.leases.get(lease.leaseId)?.lastExtension ?? 0),
     eligibleAt: waiting ? tasks.eligibleAt(row) : undefined,
     leaseId: lease?.leaseId,
@@ -176,7 +172,7 @@ export function standing(
     queueParked: asking.parked,
     queuesAskedFor: asking.elsewhere,
     poisonAtNextGrant: waiting && isPoisoned(context, row, knobs.poisonThreshold),
-    redrivenAs: state.redrivenAs.get(request.taskId),
+    redrivenAs: state.redrivenAs.get(taskId),
     attemptsLeft: Math.max(0, maxRetries + 1 - charged),
   };
 }

@@ -2,8 +2,9 @@
 // share of forgotten history is known at any moment and right after a restart. It is a measure for
 // operators: nothing is decided by it, and it is no part of the state's digest.
 
-import { type LogRecord, taskOf } from '../model/records.ts';
+import type { LogRecord } from '../model/records.ts';
 import type { State } from './state.ts';
+import { NONE } from './task-table.ts';
 
 /** About what a record takes besides its texts and bytes: its key, its checksum, its numbers. */
 const FIXED_BYTES = 48;
@@ -30,12 +31,11 @@ export function weightOf(record: LogRecord): number {
   }
 }
 
-/** Of a record that was applied; its task is remembered. */
-export function weigh(state: State, record: LogRecord): void {
+/** Of a record that was applied. @param row that of its task; NONE: it is about no task. */
+export function weigh(state: State, record: LogRecord, row: number): void {
   const weight = weightOf(record);
   state.weights.live += weight;
-  const task = taskOf(record);
-  if (task !== 0) state.tasks.addWeight(state.tasks.find(task), weight);
+  if (row !== NONE) state.tasks.addWeight(row, weight);
 }
 
 /** The task in this row leaves the state; its records stay in the log until they are removed. */

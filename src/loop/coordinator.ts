@@ -18,12 +18,13 @@ import { type Changing, choose, isChanging } from '../core/choose.ts';
 import type { Context } from '../core/context.ts';
 import { respond } from '../core/respond.ts';
 import type { State } from '../core/state.ts';
+import { type Subject, subjectOfRequest } from '../core/subject.ts';
 import { validate } from '../core/validate.ts';
 import { invariant } from '../model/assert.ts';
 import type { CoreKnobs } from '../model/knobs.ts';
 import type { LogRecord } from '../model/records.ts';
 import { unavailable } from '../model/refusal.ts';
-import type { LeaseRequest, Request } from '../model/request.ts';
+import type { Request } from '../model/request.ts';
 import type { Response } from '../model/response.ts';
 import { Expiry } from './expiry.ts';
 import { Granting } from './granting.ts';
@@ -96,15 +97,12 @@ export class Coordinator {
       return;
     }
     const now = this.now();
-    if (this.recovery.serving) {
-      this.expiry.expireDue(now);
-      this.expiry.expireNamed(request, now);
-    }
-    const refused = validate(this.state, request);
+    const subject = this.located(request, now);
+    const refused = validate(this.state, request, subject);
     if (refused !== undefined) this.answer(ticket, refused);
-    else if (request.op === 'lease') this.takeLease(ticket, request, now);
-    else if (isChanging(request)) this.change(ticket, request, now);
-    else this.reading.take(ticket, request, now);
+    else if (request.op === 'lease') this.granting.take(ticket, request, now);
+    else if (isChanging(request)) this.change(ticket, request, subject, now);
+    else this.reading.take(ticket, request, subject.row, now);
     this.granting.serve(now);
   }
 
@@ -172,7 +170,7 @@ export class Coordinator {
       get stopping() {
         return isStopping();
       },
-      decide: (record) => this.decide(record),
+      decide: (record, subject) => this.decide(record, subject),
       answer: (ticket, response) => this.answer(ticket, response),
     };
   }
@@ -182,35 +180,36 @@ export class Coordinator {
   }
 
   /** check → append → apply: the only way for a record to happen. */
-  private decide(record: LogRecord): void {
+  private decide(record: LogRecord, subject: Subject): void {
     record.seq = this.state.lastSeq + 1;
-    const refused = check(this.state, record);
+    const refused = check(this.state, record, subject);
     invariant(refused === undefined, `chose a ${record.type} that cannot be: ${refused}`);
-    const holder = this.granting.holderOf(record);
     this.commits.append(record);
-    applyChecked(this.state, record);
-    this.granting.noticed(record, holder);
+    applyChecked(this.state, record, subject);
+    this.granting.noticed(record, subject);
     this.removal.noticed(record);
   }
 
-  private change(ticket: Ticket, request: Changing, now: number): void {
-    if (request.op === 'heartbeat') {
-      const lease = this.state.leases.get(request.leaseId);
-      if (lease !== undefined) this.granting.registry.seen(lease.workerId, now);
+  /** Expires what is due before anything is looked up for the request, and what it names after. */
+  private located(request: Request, now: number): Subject {
+    const { recovery, expiry } = this;
+    if (recovery.serving) expiry.expireDue(now);
+    const subject = subjectOfRequest(this.state, request);
+    const isOver = recovery.serving && expiry.expireNamed(request, subject, now);
+    return isOver ? subjectOfRequest(this.state, request) : subject;
+  }
+
+  private change(ticket: Ticket, request: Changing, subject: Subject, now: number): void {
+    if (request.op === 'heartbeat' && subject.lease !== undefined) {
+      this.granting.registry.seen(subject.lease.workerId, now);
     }
-    const choice = choose(this.turn.context, request, now);
+    const choice = choose(this.turn.context, request, subject, now);
     if (choice.append === undefined) {
       this.answer(ticket, choice.answer);
       return;
     }
-    this.decide(choice.append);
-    this.answer(ticket, respond(this.state, choice.append, now));
-  }
-
-  private takeLease(ticket: Ticket, request: LeaseRequest, now: number): void {
-    // Older parked requests come first: what became eligible by time alone is theirs.
-    this.granting.wakeDue(request.queues, now);
-    this.granting.take(ticket, request, now);
+    this.decide(choice.append, subject);
+    this.answer(ticket, respond(this.state, choice.append, subject, now));
   }
 
   private durable({ answers, lastSeq, records }: Commit): void {

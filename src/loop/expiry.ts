@@ -3,7 +3,7 @@
 
 import { expired, isOver } from '../core/lease-manager.ts';
 import type { ActiveLease } from '../core/leases.ts';
-import { NONE } from '../core/task-table.ts';
+import { type Subject, subjectAt } from '../core/subject.ts';
 import type { Request } from '../model/request.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { Turn } from './turn.ts';
@@ -38,22 +38,25 @@ export class Expiry {
     }
   }
 
-  /** The lease that a request is about is expired before the request is decided (R7). */
-  expireNamed(request: Request, now: number): void {
-    if (!('taskId' in request)) return;
-    const { state } = this.turn.context;
-    const row = state.tasks.find(request.taskId);
-    const named =
-      row !== NONE && state.tasks.state(row) === 'LEASED' ? state.tasks.leaseId(row) : 0;
-    this.expireIfOver(state.leases.get(named), now);
-    if ('leaseId' in request) this.expireIfOver(state.leases.get(request.leaseId), now);
+  /**
+   * Expires the lease that a request is about, if its time has come, before the request is decided
+   * (R7); and another one that it names, which may be a lease of another task.
+   * @returns whether anything was expired, and the subject is therefore another one.
+   */
+  expireNamed(request: Request, { lease }: Subject, now: number): boolean {
+    const isExpired = this.expireIfOver(lease, now);
+    if (!('leaseId' in request) || request.leaseId === lease?.leaseId) return isExpired;
+    const other = this.turn.context.state.leases.get(request.leaseId);
+    return this.expireIfOver(other, now) || isExpired;
   }
 
-  private expireIfOver(lease: ActiveLease | undefined, now: number): void {
-    if (lease !== undefined && isOver(lease, now)) this.expire(lease, now);
+  private expireIfOver(lease: ActiveLease | undefined, now: number): boolean {
+    const isExpired = lease !== undefined && isOver(lease, now);
+    if (isExpired) this.expire(lease, now);
+    return isExpired;
   }
 
   private expire(lease: ActiveLease, now: number): void {
-    this.turn.decide(expired(this.turn.context, lease, now));
+    this.turn.decide(expired(this.turn.context, lease, now), subjectAt(lease.row, lease));
   }
 }

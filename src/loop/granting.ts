@@ -5,6 +5,7 @@
 import { nextGrant, whyEmpty } from '../core/lease-manager.ts';
 import { leaseOf } from '../core/respond.ts';
 import type { State } from '../core/state.ts';
+import type { Subject } from '../core/subject.ts';
 import { NONE } from '../core/task-table.ts';
 import { type Asking, showTask } from '../core/views.ts';
 import { WorkerRegistry } from '../core/worker-registry.ts';
@@ -45,6 +46,8 @@ export class Granting {
   }
 
   take(ticket: Ticket, request: LeaseRequest, now: number): void {
+    // Older parked requests come first: what became eligible by time alone is theirs.
+    this.wakeDue(request.queues, now);
     this.registry.seen(request.workerId, now, request.capacity);
     for (const queue of request.queues) this.asked(queue, now);
     const granted = this.grant(request, now);
@@ -53,16 +56,8 @@ export class Granting {
     else this.answerLease(ticket, request, granted.leases, now, now);
   }
 
-  /** Before a record is applied: the worker whose lease it ends, if a parked request waits. */
-  holderOf(record: LogRecord): string | undefined {
-    if (this.parked.size === 0 || !('extensions' in record)) return undefined;
-    const { leases, tasks } = this.state;
-    const row = tasks.find(record.taskId);
-    return tasks.state(row) === 'LEASED' ? leases.get(tasks.leaseId(row))?.workerId : undefined;
-  }
-
   /** A record happened: note whom it may wake, and tell those who wait for a task's end. */
-  noticed(record: LogRecord, holder: string | undefined): void {
+  noticed(record: LogRecord, subject: Subject): void {
     if (this.parked.size === 0) return;
     switch (record.type) {
       case 'TaskCreated':
@@ -72,7 +67,7 @@ export class Granting {
       case 'TaskCompleted':
       case 'TaskFailed':
       case 'TaskDead':
-        this.noticedEnd(record.taskId, holder);
+        this.noticedEnd(record.taskId, subject);
         break;
       default:
     }
@@ -101,7 +96,7 @@ export class Granting {
   }
 
   /** What became eligible by time alone goes to those who wait for it. */
-  wakeDue(queues: Iterable<string>, now: number): void {
+  private wakeDue(queues: Iterable<string>, now: number): void {
     if (this.parked.size === 0) return;
     for (const queue of queues) if (this.hasEligible(queue, now)) this.woken.add(queue);
     this.serve(now);
@@ -150,14 +145,14 @@ export class Granting {
     return true;
   }
 
-  private noticedEnd(taskId: number, holder: string | undefined): void {
+  /** An attempt, or the task, is over; its worker may have room for another one. */
+  private noticedEnd(taskId: number, { row, lease }: Subject): void {
     const { state } = this;
-    const row = state.tasks.find(taskId);
     const name = state.tasks.state(row);
     if (name === 'WAITING') this.woken.add(state.queueOf(row).name);
     else for (const watcher of this.parked.watchersOf(taskId)) this.hurry(watcher.ticket, 0);
-    if (holder === undefined) return;
-    for (const queue of this.parked.queuesOf(holder)) this.woken.add(queue);
+    if (lease === undefined) return;
+    for (const queue of this.parked.queuesOf(lease.workerId)) this.woken.add(queue);
   }
 
   /** The time of a parked request is over, or what it waited for has come. */
@@ -180,16 +175,16 @@ export class Granting {
     let poisoned = 0;
     while (leases.length < wanted && bytes < context.knobs.answerMaxBytes) {
       if (poisoned === POISON_A_REQUEST) return { leases, gaveUp: true };
-      const record = nextGrant(context, request, now);
-      if (record === undefined) break;
-      const { tasks } = context.state;
-      const eligibleAt = tasks.eligibleAt(tasks.find(record.taskId));
-      this.turn.decide(record);
+      const next = nextGrant(context, request, now);
+      if (next === undefined) break;
+      const { record, subject } = next;
+      const eligibleAt = context.state.tasks.eligibleAt(subject.row);
+      this.turn.decide(record, subject);
       if (record.type === 'TaskDead') {
         poisoned += 1;
         continue;
       }
-      const lease = leaseOf(context, record, now);
+      const lease = leaseOf(context, record, subject.row, now);
       bytes += lease.payload.length;
       this.eligibleToLease.observe((now - eligibleAt) / 1_000);
       leases.push(lease);

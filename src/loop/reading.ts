@@ -30,11 +30,12 @@ export class Reading {
     this.surroundings = surroundings;
   }
 
-  take(ticket: Ticket, request: ReadRequest, now: number): void {
-    if (request.op === 'task' && this.mustWait(request)) {
+  /** @param row that of the task that is named. */
+  take(ticket: Ticket, request: ReadRequest, row: number, now: number): void {
+    if (request.op === 'task' && this.mustWait(request, row)) {
       this.granting.parked.add(ticket, request, now);
     } else {
-      this.turn.answer(ticket, this.read(request, now));
+      this.turn.answer(ticket, this.read(request, row, now));
     }
   }
 
@@ -57,25 +58,24 @@ export class Reading {
     return waiting;
   }
 
-  private mustWait(request: TaskRequest): boolean {
+  private mustWait(request: TaskRequest, row: number): boolean {
     const { mode, stopping, context } = this.turn;
     if (request.waitMs === 0 || stopping || mode !== 'serving') return false;
-    const { tasks } = context.state;
-    const name = tasks.state(tasks.find(request.taskId));
+    const name = context.state.tasks.state(row);
     return name === 'WAITING' || name === 'LEASED';
   }
 
-  private read(request: ReadRequest, now: number): Response {
+  private read(request: ReadRequest, row: number, now: number): Response {
     const { context } = this.turn;
     const { state } = context;
     switch (request.op) {
       case 'task':
-        return showTask(context, request, state.tasks.find(request.taskId));
+        return showTask(context, request, row);
       case 'tasks':
         return listTasks(context, request);
       case 'standing': {
-        const queue = state.queueOf(state.tasks.find(request.taskId)).name;
-        return standing(context, request, now, this.granting.askingFor(queue));
+        const queue = state.queueOf(row).name;
+        return standing(context, row, now, this.granting.askingFor(queue));
       }
       default:
         return { kind: 'overview', body: this.overview(request.op, now) };

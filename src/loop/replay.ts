@@ -5,6 +5,7 @@ import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
 import { passOver, skipTo } from '../core/pass-over.ts';
 import { type DigestText, type Removed, State } from '../core/state.ts';
+import { subjectOfRecord } from '../core/subject.ts';
 import { LogCorrupt, type LogReader } from '../log/log.ts';
 import { type LogRecord, taskOf } from '../model/records.ts';
 
@@ -62,9 +63,10 @@ export function replay(log: LogReader, options: ReplayOptions): Replayed {
       // The task's history was forgotten and part of it is removed already: this rest says nothing.
       passOver(state, record);
     } else {
-      const refused = check(state, record);
+      const subject = subjectOfRecord(state, record);
+      const refused = check(state, record, subject);
       if (refused !== undefined) throw new LogCorrupt(record.seq, `${record.type}: ${refused}`);
-      applyChecked(state, record);
+      applyChecked(state, record, subject);
     }
     records += 1;
     if (options.isEnough?.(state, record) === true) break;

@@ -2,6 +2,7 @@
 // earlier one is still being removed. Which tasks one forgets is decided in core/forgetting.ts.
 
 import { forgetPauseMs, forgotten } from '../core/forgetting.ts';
+import { NO_SUBJECT } from '../core/subject.ts';
 import type { HistoryForgotten } from '../model/records.ts';
 import type { Turn } from './turn.ts';
 
@@ -21,7 +22,7 @@ export class Retention {
     const { knobs } = this.turn.context;
     const record = this.due(now);
     if (record === undefined) return;
-    this.turn.decide(record);
+    this.turn.decide(record, NO_SUBJECT);
     this.nextAt = now + forgetPauseMs(knobs, this.due(now) !== undefined);
   }
 

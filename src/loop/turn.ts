@@ -2,6 +2,7 @@
 // happen, and answer. Granting and reading hold a Turn and nothing else of the coordinator.
 
 import type { Context } from '../core/context.ts';
+import type { Subject } from '../core/subject.ts';
 import type { LogRecord } from '../model/records.ts';
 import type { Response } from '../model/response.ts';
 import type { Ticket } from './group-commit.ts';
@@ -16,7 +17,7 @@ export interface Turn {
   /** A coordinator that is stopping parks no more requests. */
   readonly stopping: boolean;
   /** Checks the record, gives it the next number, appends it to the open group and applies it. */
-  decide(record: LogRecord): void;
+  decide(record: LogRecord, subject: Subject): void;
   /** The only way out for an answer: it leaves when all that was decided before it is durable. */
   answer(ticket: Ticket, response: Response): void;
 }

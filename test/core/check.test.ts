@@ -108,7 +108,7 @@ const WRONG: readonly (readonly [keyof typeof RIGHT, Record<string, unknown>, Re
   ['extended', { newLeaseExpiry: 1_080 }, /not later/],
   ['extended', { newLeaseExpiry: 1_101 }, /beyond the execution window/],
   ['extended', { leaseId: 12, prev: 12, newLeaseExpiry: 1_120 }, /not the current/],
-  ['extended', { leaseId: 9 }, /not current/],
+  ['extended', { leaseId: 9 }, /not the current/],
   ['expired', { at: 1_079 }, /lasts until 1080/],
   ['expired', { leaseId: 12 }, /not the current/],
   ['expired', { extensions: 0, lastExtension: 0 }, /had 1/],

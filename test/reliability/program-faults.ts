@@ -17,7 +17,7 @@ export const BELIEVES_A_FAILED_APPEND: readonly Patch[] = [
 ];
 /** Its state is another one than a replay makes. */
 export const COUNTS_NO_EXPIRATION: readonly Patch[] = [
-  { from: 'state.totals.leaseExpirations += 1;', to: '' },
+  { from: 'totals.leaseExpirations += 1;', to: '' },
 ];
 
 export const IS_SILENT_ABOUT_SOME_REFUSALS: readonly Patch[] = [
@@ -42,7 +42,10 @@ export const LETS_NO_LEASE_END: readonly Patch[] = [
   { from: 'record.at >= lease.expiry', to: 'false' },
 ];
 export const LOOKS_AT_NO_TIME_BEFORE_A_REQUEST: readonly Patch[] = [
-  { from: 'this.expiry.expireDue(now); this.expiry.expireNamed(request, now);', to: '' },
+  {
+    from: 'const subject = this.located(request, now);',
+    to: 'const subject = subjectOfRequest(this.state, request);',
+  },
   {
     from: 'record.at >= lease.expiry',
     to: "record.type === 'LeaseExpired' && record.at >= lease.expiry",
@@ -50,11 +53,8 @@ export const LOOKS_AT_NO_TIME_BEFORE_A_REQUEST: readonly Patch[] = [
 ];
 export const TAKES_A_REPORT_FOR_WHOEVER_HOLDS: readonly Patch[] = [
   {
-    from: 'if (lease !== undefined) return reported(context, lease,',
-    to:
-      'const { tasks, leases } = context.state;\n' +
-      'const held = lease ?? leases.get(tasks.leaseId(tasks.find(request.taskId)));\n' +
-      'if (held !== undefined) return reported(context, held,',
+    from: 'if (lease?.leaseId === request.leaseId) return reported(',
+    to: 'if (lease !== undefined) return reported(',
   },
 ];
 
@@ -84,9 +84,9 @@ export const LEAVES_HALF_A_SEGMENT: readonly Patch[] = [
 export const LEAKS: readonly Patch[] = [
   { from: 'this.passing = this.pass();', to: 'void 0;' },
   {
-    from: 'fold(state, record); weigh(state, record);',
+    from: 'countRecord(state, record, subject);',
     to:
-      'fold(state, record); weigh(state, record);' +
+      'countRecord(state, record, subject);' +
       '(state.leak ??= []).push(new Uint8Array(32_768).fill(1));',
   },
 ];

@@ -22,7 +22,7 @@ export const FAULTS: readonly Fault[] = [
         'return true;\n            if (this.expiredInGroup',
         'return true;\n            if (true) return true;\n            if (this.expiredInGroup',
       ],
-      ['if (lease !== undefined && isOver(lease, now))', 'if (false)'],
+      ['lease !== undefined && isOver(lease, now)', 'false'],
       [LATE_OFF, 'const over = record.type === "LeaseExpired";'],
     ],
     seenBy: ['model'],
@@ -39,12 +39,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'a stale lease is accepted',
     changes: [
       [
+        'if (lease?.leaseId === request.leaseId) return reported',
         'if (lease !== undefined)\n        return reported',
-        'const row = context.state.tasks.find(request.taskId);\n' +
-          'const held = context.state.leases.get(context.state.tasks.leaseId(row));\n' +
-          'if (lease === undefined && held?.row === row) ' +
-          'return reported(context, held, request, now);\n' +
-          'if (lease !== undefined)\n        return reported',
       ],
     ],
     seenBy: ['model'],
@@ -124,8 +120,9 @@ export const FAULTS: readonly Fault[] = [
     name: 'a request id is forgotten on replay',
     changes: [
       [
-        'record.type}: ${refused}`); applyChecked(state, record);',
-        'record.type}: ${refused}`); applyChecked(state, { ...record, requestId: undefined });',
+        '`${record.type}: ${refused}`); applyChecked(state, record, subject);',
+        '`${record.type}: ${refused}`); ' +
+          'applyChecked(state, { ...record, requestId: undefined }, subject);',
       ],
     ],
     seenBy: ['model', 'digest', 'agreement'],
@@ -248,12 +245,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'one request id for two contents',
-    changes: [
-      [
-        'if (row === NONE || state.requestIds.hasContent(row, digestOf(request.contentHash)))',
-        'if (true)',
-      ],
-    ],
+    changes: [['if (state.requestIds.hasContent(submitted, digestOf(contentHash)))', 'if (true)']],
     seenBy: ['model'],
   },
   {
