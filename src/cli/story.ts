@@ -1,12 +1,13 @@
-// Owns `story`: plays what can happen to a task against a real coordinator with real processes, and
-// stops before each turning point so that the learner can say what will happen.
+// Owns `story`: plays what can happen to a task against a real coordinator with real processes. The
+// telling stops before each turning point so that the learner can say what will happen.
 
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { EXPERIMENTS } from '../play/experiments.ts';
-import type { Teller } from '../play/play.ts';
 import { runStory } from '../play/run-story.ts';
 import { STORIES, type Story } from '../play/stories.ts';
+import { type Learner, Telling } from '../play/telling.ts';
 import { type Io, say, usage } from './command.ts';
 import { recordLine } from './record-line.ts';
 
@@ -34,7 +35,8 @@ async function tell(name: string | undefined, options: Options, io: Io): Promise
   // An exit in order takes the story's processes along; the signal itself would not.
   process.once('SIGTERM', () => process.exit(143)).once('SIGINT', () => process.exit(INTERRUPTED));
   for (const story of chosen) {
-    await runStory(story, tellerOn(io, wait));
+    const telling = new Telling(recordLine);
+    await telling.tell(runStory(story, telling), learnerAt(io, wait));
     say(io.stdout, '');
   }
 }
@@ -54,16 +56,17 @@ function list({ stdout }: Io): void {
   EXPERIMENTS.forEach(print);
 }
 
-function tellerOn({ stdin, stdout }: Io, wait: boolean): Teller {
+function learnerAt({ stdin, stdout }: Io, wait: boolean): Learner {
   return {
-    line: (text) => say(stdout, text),
-    record: recordLine,
-    async guess(question) {
+    read: (line) => say(stdout, line),
+    async think(question) {
       say(stdout, `\n  ? ${question}`);
       if (!wait) return say(stdout, '');
       const reader = createInterface({ input: stdin, output: stdout });
       reader.once('SIGINT', () => process.exit(INTERRUPTED));
-      await reader.question('    (think, then press Enter) ');
+      // Who closes the input (Ctrl-D) has no more to say: the story is told to its end.
+      const isClosed = once(reader, 'close');
+      await Promise.race([reader.question('    (think, then press Enter) '), isClosed]);
       reader.close();
     },
   };

@@ -33,8 +33,9 @@ const INTRODUCTION = `# Why a task ran twice, or did not
 
 ${STORIES.length} stories, each played against a real coordinator with real worker processes that
 are killed, frozen and cut off. \`leasehold story NAME\` plays one of them on your machine and
-stops at each question (\`?\`) until you have answered it for yourself; \`leasehold lab\` gives
-you a coordinator to try things on. What follows was printed by \`npm run twice\`, which plays
-all of them; a test plays them again and compares. The words are in the
-[glossary](GLOSSARY.md), the last part of each story is explained in [EXPLAIN.md](EXPLAIN.md).
+stops at each question (\`?\`) until you have answered it for yourself, however long you think.
+\`leasehold lab\` gives you a coordinator to try things on. What follows was printed by
+\`npm run twice\`, which plays all of them; a test plays them again and compares. The words are in
+the [glossary](GLOSSARY.md), the last part of each story is explained in
+[EXPLAIN.md](EXPLAIN.md).
 `;
