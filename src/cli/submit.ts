@@ -38,7 +38,7 @@ export function define(command: Command, io: Io): void {
     .option('--queue <queue>', 'into this queue', 'default')
     .option('--file <file>', 'the payload; - or nothing is the standard input')
     .option('--lines', 'one task a line')
-    .option('--request-id <id>', 'names this submit: repeated, the same task is answered')
+    .option('--request-id <id>', 'repeating it answers the same task while that is remembered')
     .option('--request-id-prefix <prefix>', 'with --lines: names each line, as PREFIX:NUMBER')
     .option('--wait', 'until the task is over; its end decides the exit status')
     .option('--delay-ms <time>', 'not before so much time is over (10m, or milliseconds)')

@@ -17,8 +17,10 @@ export interface RetryPolicyOptions {
 export interface SubmitOptions {
   readonly payload: Content;
   readonly queue?: string;
-  /** Names this submission for ever: repeated, it answers the first task. Random when absent, so
-   * that a retry after a cut connection cannot make two tasks. */
+  /** Names this submit: repeated while the task is remembered, it answers the same task. A task is
+   * forgotten some days after its end (the knobs `--retention-ms` and `--retention-failed-ms`);
+   * then the same request id makes a new task. Random when absent, so that a retry after a cut
+   * connection cannot make two tasks. */
   readonly requestId?: string;
   readonly executionWindowMs?: number;
   readonly retryPolicy?: RetryPolicyOptions;

@@ -1,5 +1,5 @@
 // Owns what it means that history is forgotten: which tasks a HistoryForgotten takes out of the
-// state (ruling on retention), and how far the next one may reach. It forgets only
+// state (R32), and how far the next one may reach. It forgets only
 // tasks that are over; work that was not run is never dropped.
 
 import type { CoreKnobs } from '../model/knobs.ts';
@@ -82,7 +82,7 @@ function remove(state: State, row: number): void {
 }
 
 /**
- * What may be forgotten now (ruling on retention).
+ * What may be forgotten now (R32).
  * @param atOf reads the time of a record
  * @returns undefined when nothing is due.
  */

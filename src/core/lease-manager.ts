@@ -1,5 +1,5 @@
 // Owns the making of the records about leases: which task is granted next, how long a lease lasts,
-// LeaseGranted, LeaseExtended and LeaseExpired. Pure decision logic, not an authority (S2 2.2).
+// LeaseGranted, LeaseExtended and LeaseExpired. Pure decision logic, not an authority (R27).
 
 import type { LeaseExpired, LeaseExtended, LeaseGranted, TaskDead } from '../model/records.ts';
 import type { LeaseRequest } from '../model/request.ts';

@@ -1,5 +1,5 @@
 // Owns the order in which the waiting tasks of one queue are leased: by (eligible_at, number of the
-// record that made it WAITING), and by nothing else (ruling on queues). Tasks that are eligible
+// record that made it WAITING), and by nothing else (R19). Tasks that are eligible
 // from their record on arrive in this order already and form a list; those with a later time form a
 // heap. Links and heap places live in the task's row, so that any task can leave at once.
 

@@ -22,7 +22,7 @@ export function countFailure(before: Counts, kind: FailureKind): Counts {
 }
 
 /**
- * What follows the failure of an attempt (ruling: attempts and retries).
+ * What follows the failure of an attempt (R13, R13a).
  * @param after the counts including this failure
  * @returns the time from which the task may be leased again, or undefined: it is FAILED.
  */

@@ -1,5 +1,5 @@
 // Owns the making of the records about tasks: TaskCreated, TaskCompleted, TaskFailed, TaskCancelled
-// and TaskDead. It proposes; it never writes the state (S2 2.1).
+// and TaskDead. It proposes; it never writes the state (R27).
 
 import type { LogRecord, TaskCancelled, TaskCreated, TaskDead } from '../model/records.ts';
 import type {
@@ -14,7 +14,7 @@ import type { ActiveLease } from './leases.ts';
 import { countFailure, retryAt } from './retry-policy.ts';
 import type { Subject } from './subject.ts';
 
-/** A new task; what the request does not name comes from the knobs, and is written (S4 1). */
+/** A new task; what the request does not name comes from the knobs, and is written. */
 export function created(context: Context, request: SubmitRequest, now: number): TaskCreated {
   const { knobs } = context;
   return {
@@ -107,7 +107,7 @@ function failed(
   };
 }
 
-/** A report without authority becomes a fact, so that the loss of it is never silent (S4 4). */
+/** A report without authority becomes a fact, so that the loss of it is never silent (R10). */
 export function cancelled(
   { state }: Context,
   row: number,

@@ -1,6 +1,6 @@
 // Owns what is believed of workers: when one was last heard of, and how many tasks it says it can
 // take. Soft: lost at a restart, never in the log. It may hold a grant back from a worker that asks
-// for less than it could get, and never decides what is true of a task (S2 2.3, S1 3.2).
+// for less than it could get, and never decides what is true of a task (R21).
 
 import type { Leases } from './leases.ts';
 

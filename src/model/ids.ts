@@ -1,5 +1,5 @@
 // Owns the two shapes of id that users see: "T42" is the task whose TaskCreated is record 42,
-// "L57" the lease whose LeaseGranted is record 57 (ruling: identity). To clients they are opaque.
+// "L57" the lease whose LeaseGranted is record 57 (R1). To clients they are opaque.
 
 declare const brand: unique symbol;
 

@@ -1,6 +1,6 @@
 // Owns the state machine as data: which record may happen to a task in which state, where it leads,
-// on which condition, and which requirement says so. A missing row is a refusal. check.ts decides
-// from this table and docs/STATES.md is made from it.
+// on which condition, and by which rule. A missing row is a refusal. check.ts decides from this
+// table and docs/STATES.md is made from it.
 
 import type { RecordType } from './records.ts';
 import type { TaskStateName } from './request.ts';
@@ -12,8 +12,8 @@ export interface Transition {
   readonly record: RecordType;
   readonly to: TaskStateName;
   readonly when: string;
-  /** Where it comes from: S1 state & authority, S2 loop, S3 product, S4 records; R: rulings. */
-  readonly requirement: string;
+  /** What the row follows from, in words that need no other document. */
+  readonly rule: string;
 }
 
 const row = (
@@ -21,51 +21,82 @@ const row = (
   record: RecordType,
   to: TaskStateName,
   when: string,
-  requirement: string,
-): Transition => ({ from, record, to, when, requirement });
+  rule: string,
+): Transition => ({ from, record, to, when, rule });
 
 const late = 'the lease was granted for this task, is not current and has no outcome yet';
 const owned = 'the lease is the current one and now < lease_expiry';
+const lateRule = 'a report without authority is recorded, once for each lease, and decides nothing';
 
 export const TRANSITIONS: readonly Transition[] = [
-  row('NONE', 'TaskCreated', 'WAITING', 'the task did not exist', 'S4 1'),
+  row(
+    'NONE',
+    'TaskCreated',
+    'WAITING',
+    'the task did not exist',
+    'a task begins with this record, which holds all that its submitter said',
+  ),
   row(
     'WAITING',
     'LeaseGranted',
     'LEASED',
     'attempt = attempt before + 1 and now >= eligible_at',
-    'S1 4.2, S4 2, R13, R14',
+    'nothing but a grant raises the attempt; a delay and a backoff are waited for',
   ),
-  row('WAITING', 'TaskCancelled', 'WAITING', late, 'S1 4.6, S4 4, R10, R11'),
-  row('WAITING', 'TaskDead', 'DEAD', 'killed, or too many expiries in a row', 'S4 6, R22, R23'),
+  row('WAITING', 'TaskCancelled', 'WAITING', late, lateRule),
+  row(
+    'WAITING',
+    'TaskDead',
+    'DEAD',
+    'killed, or too many expiries in a row',
+    'a kill is for good; a task whose leases ran out too often in a row is not granted again',
+  ),
   row(
     'LEASED',
     'LeaseExtended',
     'LEASED',
     `${owned}; the new expiry is later and not beyond granted_at + execution_window`,
-    'S1 4.3, S4 3, R8, R15',
+    'a heartbeat is recorded when it lengthens the lease, and never beyond the execution window',
   ),
   row(
     'LEASED',
     'LeaseExpired',
     'WAITING',
     'the lease is the current one and now >= lease_expiry',
-    'S1 4.4, S4 5, R4, R7',
+    'the end of a lease by time is written before anything else is decided about its task',
   ),
-  row('LEASED', 'TaskCompleted', 'COMPLETED', owned, 'S1 4.5, S4 2'),
+  row(
+    'LEASED',
+    'TaskCompleted',
+    'COMPLETED',
+    owned,
+    'nobody but the holder of a valid lease completes a task',
+  ),
   row(
     'LEASED',
     'TaskFailed',
     'WAITING',
     `${owned}; retries are left, or it is given back`,
-    'S4 3, R12, R13, R14',
+    'a failure uses one retry and waits for the backoff; an attempt that is given back uses none',
   ),
-  row('LEASED', 'TaskFailed', 'FAILED', `${owned}; none left, or permanent`, 'S4 3, R12, R13a'),
-  row('LEASED', 'TaskCancelled', 'LEASED', late, 'S1 4.6, S4 4, R10, R11'),
-  row('LEASED', 'TaskDead', 'DEAD', 'killed', 'S4 6, R22'),
-  row('COMPLETED', 'TaskCancelled', 'COMPLETED', late, 'S1 4.6, R10, R11'),
-  row('FAILED', 'TaskCancelled', 'FAILED', late, 'S1 4.6, R10, R11'),
-  row('DEAD', 'TaskCancelled', 'DEAD', late, 'S1 4.6, R10, R11, R22'),
+  row(
+    'LEASED',
+    'TaskFailed',
+    'FAILED',
+    `${owned}; none left, or permanent`,
+    'time alone never fails a task: the report of a worker does',
+  ),
+  row('LEASED', 'TaskCancelled', 'LEASED', late, lateRule),
+  row(
+    'LEASED',
+    'TaskDead',
+    'DEAD',
+    'killed',
+    'a kill ends the task, not the worker, whose later report is CANCELLED',
+  ),
+  row('COMPLETED', 'TaskCancelled', 'COMPLETED', late, lateRule),
+  row('FAILED', 'TaskCancelled', 'FAILED', late, lateRule),
+  row('DEAD', 'TaskCancelled', 'DEAD', late, lateRule),
 ];
 
 const NONE_OF_THEM: readonly Transition[] = [];

@@ -40,24 +40,23 @@ export function transitionsText(): string {
 export function statesPage(): string {
   return `# States and transitions
 
-Made from \`src/model/transitions.ts\`, the table by which the core decides, by
-\`leasehold transitions --page\`; a test holds the two together. A record that has no row for a
+Printed by \`leasehold transitions --page\` from the table by which the coordinator decides; a test
+holds the two together. A record that has no row for a
 state cannot happen in it: the core refuses to write it, and replay refuses to read it.
 
 \`\`\`mermaid
 ${mermaid()}
 \`\`\`
 
-| state | record | leads to | may happen when | decided in |
+| state | record | leads to | may happen when | the rule behind it |
 |---|---|---|---|---|
 ${TRANSITIONS.map(tableRow).join('\n')}
 
 \`TaskCancelled\` changes no state: it says that a report came without authority. COMPLETED,
 FAILED and DEAD are final. \`CoordinatorStarted\` and \`HistoryForgotten\` are about no task; the
-second ends the memory of tasks that ended long ago. The codes in the last column are explained
-in [DECISIONS.md](internals/DECISIONS.md).
+second ends the memory of tasks that ended long ago.
 `;
 }
 
-const tableRow = ({ from, record, to, when, requirement }: Transition): string =>
-  `| ${shown(from)} | ${record} | ${to} | ${when} | ${requirement} |`;
+const tableRow = ({ from, record, to, when, rule }: Transition): string =>
+  `| ${shown(from)} | ${record} | ${to} | ${when} | ${rule} |`;

@@ -1,4 +1,4 @@
-// Owns what "the same content" of two submits means (ruling: request ids): payload bytes, queue and
+// Owns what "the same content" of two submits means (R16): payload bytes, queue and
 // the options named in the request. Defaults do not count; delay, metadata and the id are left out.
 
 import { createHash } from 'node:crypto';

@@ -29,7 +29,8 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/tasks',
     id: 'submit',
     tag: 'tasks',
-    summary: 'Make a task. With a request_id it can be repeated without making another one.',
+    summary:
+      'Make a task. A repeat with its request_id answers the same task while it is remembered.',
     form: 'submit',
     answers: { 201: 'Submitted', 200: 'Submitted' },
     refusals: [400, 413, 422, 503],

@@ -60,7 +60,9 @@ const ExecutionWindow = duration(1, 'Hard cap of ownership for each attempt.');
 const MaxRetries = whole(0, Number.MAX_SAFE_INTEGER, 'Further attempts after a failed one.');
 const Backoff = duration(0, 'Pause after the first failure.');
 const Delay = duration(0, 'The task is not eligible before so much time is over.');
-const RequestId = id('Names this submit: repeated, it is answered with the task it made.');
+const RequestId = id(
+  'Names this submit: repeated while the task is remembered, it is answered with that task.',
+);
 
 export const RetryPolicyBody = object(
   {

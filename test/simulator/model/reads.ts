@@ -174,7 +174,7 @@ function summary(task: ModelTask): TaskSummary {
   };
 }
 
-/** The counters that requirements and rulings name (S3 8, R33), as stats shows them. */
+/** The counters that requirements and rulings name (R33), as stats shows them. */
 function counts(book: Book): Record<string, number> {
   return {
     leases_active: book.leased.size,
