@@ -3,7 +3,14 @@
 
 import type { TaskCompleted } from '../model/records.ts';
 import type { Request, TaskRequest, TasksRequest } from '../model/request.ts';
-import type { Standing, TaskList, TaskShown, TaskSummary } from '../model/response.ts';
+import type {
+  Relative,
+  Standing,
+  TaskList,
+  TaskShown,
+  TaskSummary,
+  WaitingAsker,
+} from '../model/response.ts';
 import { type Context, recordAt } from './context.ts';
 import { isPoisoned } from './lease-manager.ts';
 import { NONE } from './task-table.ts';
@@ -21,6 +28,8 @@ const SCANNED_MAX = 50_000;
 const AHEAD_MAX = 1_000;
 /** A crash loop can make thousands of starts; the newest are enough to explain a task. */
 const STARTS_MAX = 100;
+/** Leases of one worker at its capacity that are named. */
+const LEASES_NAMED = 8;
 
 export function showTask(context: Context, request: TaskRequest, row: number): TaskShown {
   const { tasks } = context.state;
@@ -140,6 +149,42 @@ export interface Asking {
   readonly lastAt?: number | undefined;
   readonly parked?: number | undefined;
   readonly elsewhere?: readonly string[] | undefined;
+  /** The workers of the oldest parked requests, with the capacity that they declared. */
+  readonly askers?: readonly Asker[] | undefined;
+}
+
+export interface Asker {
+  readonly workerId: string;
+  readonly capacity?: number | undefined;
+}
+
+/** What a worker holds by its name, as the state has it; a bounded number of leases is named. */
+function holdingOf({ state }: Context, { workerId, capacity }: Asker): WaitingAsker {
+  const held = state.leases.heldBy(workerId);
+  const leases: number[] = [];
+  let looked = 0;
+  for (const lease of held === 0 ? [] : state.leases.all()) {
+    looked += 1;
+    if (lease.workerId === workerId) leases.push(lease.leaseId);
+    if (leases.length === LEASES_NAMED || leases.length === held || looked === SCANNED_MAX) break;
+  }
+  return { workerId, capacity, held, leases };
+}
+
+/** The tasks that a redrive connects this one with. */
+function relativesOf({ state }: Context, taskId: number): Relative[] {
+  const found = [
+    { role: 'origin' as const, id: state.originOf.get(taskId) },
+    { role: 'heir' as const, id: state.redrivenAs.get(taskId) },
+  ];
+  return found.flatMap(({ role, id }) => {
+    const row = id === undefined ? NONE : state.tasks.find(id);
+    if (id === undefined || row === NONE) return [];
+    const name = state.tasks.state(row);
+    const lease = name === 'LEASED' ? state.leases.get(state.tasks.leaseId(row)) : undefined;
+    const lastExtension = lease?.lastExtension ?? 0;
+    return [{ role, taskId: id, state: name, lastRecord: state.tasks.last(row), lastExtension }];
+  });
 }
 
 export function standing(context: Context, row: number, now: number, asking: Asking): Standing {
@@ -171,6 +216,9 @@ export function standing(context: Context, row: number, now: number, asking: Ask
     queueLastAskedAt: asking.lastAt,
     queueParked: asking.parked,
     queuesAskedFor: asking.elsewhere,
+    askers: waiting ? asking.askers?.map((asker) => holdingOf(context, asker)) : undefined,
+    poisonThreshold: knobs.poisonThreshold,
+    relatives: relativesOf(context, taskId),
     poisonAtNextGrant: waiting && isPoisoned(context, row, knobs.poisonThreshold),
     redrivenAs: state.redrivenAs.get(taskId),
     attemptsLeft: Math.max(0, maxRetries + 1 - charged),

@@ -7,7 +7,7 @@ import { leaseOf } from '../core/respond.ts';
 import type { State } from '../core/state.ts';
 import type { Subject } from '../core/subject.ts';
 import { NONE } from '../core/task-table.ts';
-import { type Asking, showTask } from '../core/views.ts';
+import { type Asker, type Asking, showTask } from '../core/views.ts';
 import { WorkerRegistry } from '../core/worker-registry.ts';
 import { Histogram, type HistogramData, LONG_SECONDS } from '../metrics/histogram.ts';
 import type { LogRecord } from '../model/records.ts';
@@ -22,6 +22,7 @@ import { Askers } from './waiting-order.ts';
 const POISON_A_REQUEST = 100;
 const ASKED_MAX = 100_000;
 const ELSEWHERE_MAX = 5;
+const ASKERS_NAMED = 4;
 
 export class Granting {
   readonly registry = new WorkerRegistry();
@@ -226,7 +227,12 @@ export class Granting {
   askingFor(queue: string): Asking {
     const lastAt = this.askedAt.get(queue);
     const elsewhere = lastAt === undefined ? [...this.askedAt.keys()].slice(-ELSEWHERE_MAX) : [];
-    return { lastAt, parked: this.parked.countOf(queue), elsewhere };
+    const askers: Asker[] = [];
+    for (const { request } of this.parked.askersOf(queue)) {
+      if (askers.length === ASKERS_NAMED) break;
+      if (request.op === 'lease') askers.push(request);
+    }
+    return { lastAt, parked: this.parked.countOf(queue), elsewhere, askers };
   }
 
   private asked(queue: string, now: number): void {

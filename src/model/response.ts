@@ -126,6 +126,25 @@ export interface TaskList {
   readonly next: number | null;
 }
 
+/** A worker whose lease request waits for a task's queue; advisory, of no record. */
+export interface WaitingAsker {
+  readonly workerId: string;
+  /** How many leases it says it can hold; undefined: it said nothing. */
+  readonly capacity?: number | undefined;
+  /** How many it holds under its name, and the first of them. */
+  readonly held: number;
+  readonly leases: readonly number[];
+}
+
+/** The task whose content a redriven task has, or the one that was made by a redrive. */
+export interface Relative {
+  readonly role: 'origin' | 'heir';
+  readonly taskId: number;
+  readonly state: TaskStateName;
+  readonly lastRecord: number;
+  readonly lastExtension: number;
+}
+
 /** What is true of a task now, for explain: derived state and advisory facts. */
 export interface Standing {
   readonly kind: 'standing';
@@ -154,6 +173,12 @@ export interface Standing {
   readonly queueParked?: number | undefined;
   /** Of a queue that nobody asked for: queues that workers ask for, a few; advisory. */
   readonly queuesAskedFor?: readonly string[] | undefined;
+  /** Lease requests that wait for the queue and are not served, the oldest few; advisory. */
+  readonly askers?: readonly WaitingAsker[] | undefined;
+  /** The coordinator's setting: so many expiries in a row end a task; 0: none do. */
+  readonly poisonThreshold?: number | undefined;
+  /** The tasks beside it with the same content by redrive, as far as they are remembered. */
+  readonly relatives?: readonly Relative[] | undefined;
   readonly poisonAtNextGrant: boolean;
   readonly redrivenAs?: number | undefined;
   readonly attemptsLeft: number;

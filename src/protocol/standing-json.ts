@@ -3,7 +3,7 @@
 
 import { parseLeaseId, parseTaskId } from '../model/ids.ts';
 import type { TaskStateName } from '../model/request.ts';
-import type { Standing } from '../model/response.ts';
+import type { Relative, Standing, WaitingAsker } from '../model/response.ts';
 
 /** @param text what format.ts made of a Standing; it comes from our own coordinator. */
 export function parseStanding(text: string): Standing {
@@ -33,6 +33,9 @@ export function parseStanding(text: string): Standing {
     queueLastAskedAt: number('queue_last_asked_at'),
     queueParked: number('queue_parked'),
     queuesAskedFor: given['queues_asked_for'] as string[] | undefined,
+    askers: given['askers'] as WaitingAsker[] | undefined,
+    poisonThreshold: number('poison_threshold'),
+    relatives: given['relatives'] as Relative[] | undefined,
     poisonAtNextGrant: given['poison_at_next_grant'] === true,
     redrivenAs: task('redriven_as'),
     attemptsLeft: number('attempts_left') as number,
