@@ -8,6 +8,7 @@ import { answerOf } from '../../src/protocol/answer-frame.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
 import { isRefusal, readTaskId } from '../../src/protocol/parse-fields.ts';
 import { formatRefusal } from '../../src/protocol/problem.ts';
+import type { ExplainFields } from '../../src/protocol/schemas.ts';
 import { malformed } from '../../src/protocol/validate-form.ts';
 import type { Progress } from '../shared/progress.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
@@ -34,7 +35,8 @@ export function readRoutes({ reader, progress, shownConfig, version }: ReadLink)
         const fault = malformed('explain', fields);
         const taskId = fault ?? readTaskId((request.params as { task_id: string }).task_id);
         if (isRefusal(taskId)) return sendRefusal(reply, taskId);
-        void pass(reader.explain(taskId, formOf(request.headers.accept)), reply);
+        const { columns } = fields as unknown as ExplainFields;
+        void pass(reader.explain(taskId, formOf(request.headers.accept), columns), reply);
       },
     },
     {

@@ -68,10 +68,10 @@ export class ReaderLink implements ReaderGate {
     this.#port = undefined;
   }
 
-  async explain(taskId: number, form: StoryForm): Promise<ReaderAnswer> {
+  async explain(taskId: number, form: StoryForm, columns?: number): Promise<ReaderAnswer> {
     const standing = await askGate(this.#gate, { op: 'standing', taskId });
     if (standing.status !== 200) return problem(standing);
-    const answer = await this.#ask({ kind: 'explain', standing: standing.text, form });
+    const answer = await this.#ask({ kind: 'explain', standing: standing.text, form, columns });
     if (answer.kind !== 'text') return broken(answer);
     return { status: 200, contentType: TYPES[form], body: Buffer.from(answer.body) };
   }

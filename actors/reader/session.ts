@@ -32,7 +32,7 @@ export interface Waiter {
   wake(): void;
 }
 
-const FORMS: Readonly<Record<StoryForm, (told: Explanation) => string>> = {
+const FORMS: Readonly<Record<StoryForm, (told: Explanation, columns?: number) => string>> = {
   json: explanationJson,
   text: explanationText,
   svg: explanationSvg,
@@ -115,7 +115,7 @@ async function take(
   }
   if (message.kind === 'page') return page(asked, message, reading);
   const told = explain(readStory(reading.log, parseStanding(message.standing)));
-  return { kind: 'text', id: message.id, body: bytes(FORMS[message.form](told)) };
+  return { kind: 'text', id: message.id, body: bytes(FORMS[message.form](told, message.columns)) };
 }
 
 async function page(

@@ -16,7 +16,8 @@ export type StoryForm = 'json' | 'text' | 'svg';
 /** Never rejects: trouble is an answer. */
 export interface ReaderGate {
   log(query: LogFields): Promise<ReaderAnswer>;
-  explain(taskId: number, form: StoryForm): Promise<ReaderAnswer>;
+  /** @param columns the width of the text; the other forms have none. */
+  explain(taskId: number, form: StoryForm, columns?: number): Promise<ReaderAnswer>;
   /** Prometheus text. */
   metrics(): Promise<ReaderAnswer>;
 }

@@ -14,6 +14,7 @@ export type ToReader =
       readonly id: number;
       readonly standing: string;
       readonly form: StoryForm;
+      readonly columns?: number | undefined;
     }
   | { readonly kind: 'cancel'; readonly id: number }
   /** What all other threads have measured. */

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { CliError, EXIT, type Io, say } from './command.ts';
 import { type Answer, Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { taskIdOf } from './id-arguments.ts';
+import { columnsOf } from './words.ts';
 
 interface Options extends ServerOptions {
   readonly svg?: string;
@@ -29,7 +30,7 @@ export function define(command: Command, io: Io): void {
 async function explain(taskId: string, options: Options, io: Io): Promise<void> {
   const server = new Server(options, io);
   const accept = formOf(options);
-  const answer = await answerOf(server, taskId, accept);
+  const answer = await answerOf(server, taskId, accept, columnsOf(io));
   server.close();
   if (answer.status !== 200) successOf(answer, options);
   if (options.svg === undefined || options.svg === '-') return say(io.stdout, answer.text);
@@ -41,9 +42,14 @@ async function explain(taskId: string, options: Options, io: Io): Promise<void> 
 }
 
 /** The log outlives its server: who finds none is told that the story can be read without. */
-async function answerOf(server: Server, taskId: string, accept: string): Promise<Answer> {
+async function answerOf(
+  server: Server,
+  taskId: string,
+  accept: string,
+  columns: number,
+): Promise<Answer> {
   try {
-    return await server.get(`/v1/tasks/${taskId}/explain`, { accept });
+    return await server.get(`/v1/tasks/${taskId}/explain?columns=${columns}`, { accept });
   } catch (error) {
     if (!(error instanceof CliError) || error.status !== EXIT.noServer) throw error;
     const hint = `without a server: leasehold explain ${taskId} --data-dir DIR`;

@@ -24,6 +24,7 @@ import {
   withLog,
 } from './offline.ts';
 import { digestText } from './offline-digest.ts';
+import { columnsOf } from './words.ts';
 
 export interface OfflineExplainOptions extends OfflineOptions {
   readonly svg?: string;
@@ -36,7 +37,7 @@ export async function explainOffline(
 ): Promise<void> {
   const text = await withLog(dataDirOf(options, io), async (log) => {
     const state = await stateOf(log, taskId, untilOf(options, log), io);
-    return tell(log, state, taskId, options);
+    return tell(log, state, taskId, options, io);
   });
   if (options.svg === undefined || options.svg === '-') {
     return say(io.stdout, text.replace(/\n$/, ''));
@@ -69,6 +70,7 @@ function tell(
   state: State,
   taskId: number,
   { svg, json }: OfflineExplainOptions,
+  io: Io,
 ): string {
   const row = state.tasks.find(taskId);
   if (row === NONE) {
@@ -79,5 +81,5 @@ function tell(
   const stands = standing(context, row, state.lastAt, {});
   const told = explain({ ...readStory(log, stands), advisory: false });
   if (svg !== undefined) return explanationSvg(told);
-  return json === true ? explanationJson(told) : explanationText(told);
+  return json === true ? explanationJson(told) : explanationText(told, columnsOf(io));
 }

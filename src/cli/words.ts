@@ -1,7 +1,9 @@
 // Owns how answers and records read on a terminal. Times are UTC, as everywhere in leasehold's
 // texts: a log is compared across machines.
 
+import { COLUMNS_DEFAULT, COLUMNS_MAX, COLUMNS_MIN } from '../model/limits.ts';
 import { dayText, durationText as lengthText, clockText as timeOfDay } from '../model/time-text.ts';
+import type { Io } from './command.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -41,6 +43,13 @@ export function bytesText(fields: Fields, name: string): string {
   const base64 = fields[`${name}_base64`];
   if (typeof base64 !== 'string') return '';
   return `(${Buffer.byteLength(base64, 'base64')} bytes, no text)`;
+}
+
+/** How wide the page may be: as the terminal is, or as COLUMNS says; 80 where there is neither. */
+export function columnsOf({ stdout, env }: Pick<Io, 'stdout' | 'env'>): number {
+  const given = stdout.isTTY ? stdout.columns : Number(env['COLUMNS'] ?? Number.NaN);
+  const columns = Number.isInteger(given) && given > 0 ? given : COLUMNS_DEFAULT;
+  return Math.min(COLUMNS_MAX, Math.max(COLUMNS_MIN, columns));
 }
 
 /** One lease of a lease answer. */

@@ -2,11 +2,10 @@
 // chooses when the record is written and is believed when it is replayed.
 
 import { DURATION_MAX_MS } from '../model/knobs.ts';
+import { FREE_RELEASES_IN_ROW } from '../model/limits.ts';
 import type { FailureKind, RetryPolicy } from '../model/records.ts';
 import type { TaskHistory } from './history.ts';
 
-/** Released attempts in a row beyond this are charged like failures. */
-export const FREE_RELEASES_IN_ROW = 100;
 const RELEASED_WAIT_MAX_MS = 1_000;
 
 type Counts = Pick<TaskHistory, 'failures' | 'released' | 'releasedInRow'>;

@@ -1,8 +1,9 @@
 // Owns what is said of the workers that ask for a waiting task's queue. The coordinator keeps it in
 // memory since its start and in no record, so each sentence says that it is advisory.
 
-import type { Standing } from '../model/response.ts';
-import { durationText, listText, plural, type Teller } from './names.ts';
+import { formatLeaseId } from '../model/ids.ts';
+import type { Standing, WaitingAsker } from '../model/response.ts';
+import { durationText, listText, nameText, plural, type Teller } from './names.ts';
 
 const CAPACITY = 'holds as many leases as the capacity that it declared';
 
@@ -18,14 +19,7 @@ export function askersText(
 ): string {
   const { queueLastAskedAt, queueParked = 0, queue, ahead, now } = standing;
   if (queueLastAskedAt === undefined) return nobodyText(standing, startedAt, tell);
-  if (queueParked > 0) {
-    const [requests, whose] =
-      queueParked === 1 ? ['is', 'its worker'] : ['are', 'each of their workers'];
-    return (
-      `${plural(queueParked, 'lease request')} for queue ${queue} ${requests} parked now and ` +
-      `not served (advisory): ${whose} ${CAPACITY}.`
-    );
-  }
+  if (queueParked > 0) return waitingText(standing, queueParked);
   const ago = durationText(Math.max(0, now - queueLastAskedAt));
   const when = `A worker last asked for queue ${queue} at ${tell.at(queueLastAskedAt)}, ${ago} ago`;
   if (queueLastAskedAt < eligibleAt) {
@@ -38,6 +32,29 @@ export function askersText(
     );
   }
   return `${when} (advisory).`;
+}
+
+/** Requests that wait while a task is eligible: their workers have no room. */
+function waitingText({ queue, askers = [] }: Standing, parked: number): string {
+  const [requests, wait] = parked === 1 ? ['lease request', 'waits'] : ['lease requests', 'wait'];
+  const head = `${parked} ${requests} for queue ${queue} ${wait} now, not served (advisory)`;
+  const full = askers.filter(({ capacity, held }) => capacity !== undefined && held >= capacity);
+  if (full.length === 0) {
+    const whose = parked === 1 ? 'its worker' : 'each of their workers';
+    return `${head}: ${whose} ${CAPACITY}.`;
+  }
+  const others = parked - full.length;
+  const more = others === 0 ? '' : `; ${plural(others, 'more request')} of others or the same`;
+  return `${head}: ${full.map(holdingText).join('; ')}${more}.`;
+}
+
+function holdingText({ workerId, capacity, held, leases }: WaitingAsker): string {
+  const names = leases.map(formatLeaseId);
+  const more = held > leases.length ? [`${held - leases.length} more`] : [];
+  return (
+    `worker ${nameText(workerId)} declared a capacity of ${capacity} and holds ` +
+    `${plural(held, 'lease')} (${listText([...names, ...more])})`
+  );
 }
 
 /** The registry is soft state: it knows who asked since the start and nothing before. */

@@ -24,10 +24,17 @@ interface End {
 /** An attempt while its records are being read. */
 interface Draft {
   readonly grant: LeaseGranted;
-  readonly eligibleAt: number;
+  readonly waiting: Waiting;
   readonly beats: LeaseExtended[];
   end: End | undefined;
   report: AttemptReport | undefined;
+}
+
+/** The record that made the task WAITING, and from when on it could be leased. */
+interface Waiting {
+  readonly record: number;
+  readonly since: number;
+  readonly eligibleAt: number;
 }
 
 /** @param records the task's records in ascending order, its TaskCreated first. */
@@ -37,18 +44,18 @@ export function attemptsOf(
 ): ExplainedAttempt[] {
   const drafts = new Map<number, Draft>();
   let current: Draft | undefined;
-  let eligibleAt = Math.max(created.at, created.notBefore ?? 0);
+  let waiting = waitingBy(created, Math.max(created.at, created.notBefore ?? 0));
   for (const record of records) {
     switch (record.type) {
       case 'LeaseGranted':
-        current = { grant: record, eligibleAt, beats: [], end: undefined, report: undefined };
+        current = { grant: record, waiting, beats: [], end: undefined, report: undefined };
         drafts.set(record.seq, current);
         break;
       case 'LeaseExtended':
         drafts.get(record.leaseId)?.beats.push(record);
         break;
       case 'LeaseExpired':
-        eligibleAt = record.at;
+        waiting = waitingBy(record, record.at);
         endWith(drafts.get(record.leaseId), record, 'expired');
         break;
       case 'TaskCompleted':
@@ -56,7 +63,7 @@ export function attemptsOf(
         reportWith(drafts.get(record.leaseId), 'complete', 'COMMITTED', record);
         break;
       case 'TaskFailed':
-        eligibleAt = record.retryAt ?? record.at;
+        waiting = waitingBy(record, record.retryAt ?? record.at);
         endWith(
           drafts.get(record.leaseId),
           record,
@@ -80,6 +87,12 @@ export function attemptsOf(
   }
   return [...drafts.values()].map((draft) => attempt(draft, created.executionWindowMs));
 }
+
+const waitingBy = ({ seq, at }: LogRecord, eligibleAt: number): Waiting => ({
+  record: seq,
+  since: at,
+  eligibleAt,
+});
 
 type EndingRecord = Extract<LogRecord, { extensions: number }>;
 
@@ -112,7 +125,9 @@ function attempt(draft: Draft, windowMs: number): ExplainedAttempt {
     attempt: grant.attempt,
     leaseId: grant.seq,
     workerId: grant.workerId,
-    eligibleAt: draft.eligibleAt,
+    waitingRecord: draft.waiting.record,
+    waitingSince: draft.waiting.since,
+    eligibleAt: draft.waiting.eligibleAt,
     grantedAt: grant.grantedAt,
     leaseExpiry,
     executionDeadline,

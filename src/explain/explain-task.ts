@@ -2,18 +2,23 @@
 // stands now. Every statement names the records that it rests on, and none goes beyond them.
 
 import { invariant } from '../model/assert.ts';
-import { formatTaskId } from '../model/ids.ts';
 import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 import type { Standing } from '../model/response.ts';
+import { generalStatements, overlapStatements } from './at-once.ts';
 import { attemptsOf } from './attempts.ts';
-import { causeOf, clockOf, lateReportOf, startOf } from './causes.ts';
-import { effectStatement, overlapStatements } from './effects.ts';
-import type { ExplainedAttempt, ExplainedStart, Explanation, Statement } from './explanation.ts';
+import { beginOf, type Course, endOfLast, noBegin } from './begins.ts';
+import { budgetOf } from './budget.ts';
+import { effectStatements } from './effects.ts';
+import type { Between, ExplainedStart, Explanation, Overlap, Statement } from './explanation.ts';
+import { lateReportOf } from './late-reports.ts';
 import { teller } from './names.ts';
 import { explainNow } from './now.ts';
-import { overlapsOf } from './overlaps.ts';
+import { overlapsOf, type Run } from './overlaps.ts';
+import { heirStatement, originStatement, type RelativeStory, runOf } from './relatives.ts';
+import { clockOf, startOf } from './restarts.ts';
 import { explainRecords } from './rows.ts';
-import { endOf, overBy, summaryOf } from './summary.ts';
+import { type EndRecord, endOf, overBy, summaryOf } from './summary.ts';
+import { waitOf } from './waits.ts';
 
 /** What is to be explained; everything in it was read from the log, but for `standing`. */
 export interface TaskStory {
@@ -26,6 +31,10 @@ export interface TaskStory {
   readonly leftOut?: number | undefined;
   /** False: `standing` was read off a replayed log, not asked of a running coordinator. */
   readonly advisory?: boolean | undefined;
+  /** By lease: what other tasks' records tell of the wait before its grant. */
+  readonly between?: ReadonlyMap<number, Between> | undefined;
+  /** The tasks that a redrive connects this one with, as far as the log has them. */
+  readonly relatives?: readonly RelativeStory[] | undefined;
 }
 
 export interface StartRead {
@@ -34,7 +43,7 @@ export interface StartRead {
   readonly lastAliveAt?: number | undefined;
 }
 
-/** A crash loop can make thousands; the newest are told. */
+/** A crash loop can make thousands; the newest are told, and how many are not. */
 const STARTS_TOLD = 20;
 
 export function explain(story: TaskStory): Explanation {
@@ -42,11 +51,21 @@ export function explain(story: TaskStory): Explanation {
   const created = records[0];
   invariant(created?.type === 'TaskCreated', `task ${standing.taskId} has no TaskCreated`);
   const tell = teller(created.at);
-  const attempts = attemptsOf(created, records);
-  const overlaps = overlapsOf(attempts);
-  const starts = startsIn(story);
+  const within = startsIn(story);
+  const starts = within.slice(-STARTS_TOLD);
+  const attempts = attemptsOf(created, records).map((attempt) => ({
+    ...attempt,
+    wait: waitOf(attempt, starts, story.between?.get(attempt.leaseId)),
+  }));
+  const course = { created, attempts, starts, tell };
+  const own = { taskId: created.seq, attempts };
+  const runs = (story.relatives ?? []).map((relative) => ({ ...relative, ...runOf(relative) }));
+  const overlaps = allOverlaps(own, runs);
   const over = overBy(records);
+  const advisory = story.advisory ?? true;
+  const budget = budgetOf(created, attempts, standing, advisory);
   const beats = attempts.reduce((sum, one) => sum + one.extensions - one.heartbeats.length, 0);
+  const startedAt = starts.at(-1)?.at;
   return {
     taskId: created.seq,
     queue: created.queue,
@@ -60,40 +79,50 @@ export function explain(story: TaskStory): Explanation {
     records: explainRecords(records, tell),
     recordsLeftOut: beats + (story.leftOut ?? 0),
     attempts,
+    budget,
     starts,
+    startsLeftOut: within.length - starts.length,
     statements: [
-      ...originOf(created.seq, created.originTaskId),
-      ...inOrder([
-        ...causes(attempts, starts, story),
-        ...attempts.map((attempt) => lateReportOf(attempt, attempts, over, tell)),
-        ...starts.map((start) => startOf(start, attempts, over, tell)),
-        ...starts.map((start) => clockOf(start, tell)),
-        endOf(over, attempts, created.retryPolicy.maxRetries, tell),
-      ]),
-      ...overlapStatements(overlaps, attempts, tell),
-      ...present([effectStatement(created, attempts, standing.redrivenAs)]),
+      ...inOrder(whyStatements(course, story, over)),
+      ...overlapStatements(overlaps, [own, ...runs], tell),
+      ...generalStatements(created.seq, attempts, overlaps, runs),
+      ...effectStatements(created, attempts, standing.redrivenAs),
     ],
     overlaps,
-    now: explainNow({
-      created,
-      attempts,
-      standing,
-      tell,
-      startedAt: starts.at(-1)?.at,
-      advisory: story.advisory ?? true,
-    }),
+    now: explainNow({ created, attempts, budget, over, standing, tell, startedAt, advisory }),
   };
 }
 
-function causes(
-  attempts: readonly ExplainedAttempt[],
-  starts: readonly ExplainedStart[],
-  story: TaskStory,
+/** What happened and why, an event each. */
+function whyStatements(
+  course: Course,
+  { standing, relatives = [] }: TaskStory,
+  over: EndRecord | undefined,
 ): Statement[] {
-  const tell = teller(story.records[0]?.at ?? 0);
-  return attempts
-    .slice(1)
-    .map((attempt, index) => causeOf(attempts[index] as ExplainedAttempt, attempt, starts, tell));
+  const { created, attempts, starts, tell } = course;
+  const relative = (wanted: RelativeStory['role']): RelativeStory | undefined =>
+    relatives.find(({ role }) => role === wanted);
+  const statements = [
+    ...originStatement(created, relative('origin'), tell),
+    ...(attempts.length === 0 ? [noBegin(course)] : []),
+    ...attempts.map((_, index) => beginOf(course, index)),
+    ...(standing.state === 'WAITING' ? [endOfLast(course)] : []),
+    ...attempts.map((attempt) => lateReportOf(attempt, attempts, over, tell)),
+    ...starts.map((start) => startOf(start, attempts, over, tell)),
+    ...starts.map((start) => clockOf(start, tell)),
+    endOf(over, attempts, created.retryPolicy.maxRetries, tell),
+    ...heirStatement(standing.redrivenAs, relative('heir'), tell),
+  ];
+  return statements.filter((statement) => statement !== undefined);
+}
+
+/** Within the task, and with the tasks that have the same content by redrive. */
+function allOverlaps(own: Run, relatives: readonly (RelativeStory & Run)[]): Overlap[] {
+  return [
+    ...relatives.filter(({ role }) => role === 'origin').flatMap((run) => overlapsOf(run, own)),
+    ...overlapsOf(own, own),
+    ...relatives.filter(({ role }) => role === 'heir').flatMap((run) => overlapsOf(own, run)),
+  ];
 }
 
 /** Starts between the task's creation and its last record; all since then while it is not over. */
@@ -103,7 +132,6 @@ function startsIn({ records, starts, standing }: TaskStory): ExplainedStart[] {
   const open = standing.state === 'WAITING' || standing.state === 'LEASED';
   return starts
     .filter(({ record }) => record.seq > first && (open || record.seq < last))
-    .slice(-STARTS_TOLD)
     .map(({ record, lastAliveAt }) => ({
       seq: record.seq,
       at: record.at,
@@ -112,21 +140,6 @@ function startsIn({ records, starts, standing }: TaskStory): ExplainedStart[] {
     }));
 }
 
-function originOf(taskId: number, originTaskId: number | undefined): Statement[] {
-  if (originTaskId === undefined) return [];
-  const text =
-    `${formatTaskId(taskId)} is a redrive: it has the content of ` +
-    `${formatTaskId(originTaskId)}, which ended as FAILED or DEAD. What was done as ` +
-    `${formatTaskId(originTaskId)} is told by its own explain; if it was killed while held, its ` +
-    'worker may work beside this one.';
-  return [{ topic: 'origin', text, records: [originTaskId, taskId] }];
-}
-
-/** By the record that completes what a statement tells: the order in which things became known. */
-function inOrder(statements: readonly (Statement | undefined)[]): Statement[] {
-  const last = ({ records }: Statement): number => records.at(-1) ?? 0;
-  return present(statements).toSorted((a, b) => last(a) - last(b));
-}
-
-const present = (statements: readonly (Statement | undefined)[]): Statement[] =>
-  statements.filter((statement) => statement !== undefined);
+/** By the record of the event that a statement tells: the order of time. */
+const inOrder = (statements: readonly Statement[]): Statement[] =>
+  statements.toSorted((a, b) => (a.record ?? 0) - (b.record ?? 0));

@@ -3,6 +3,7 @@
 
 import type { FailureKind, RecordType, ReportVerb } from '../model/records.ts';
 import type { TaskStateName } from '../model/request.ts';
+import type { WaitingAsker } from '../model/response.ts';
 
 /** One record of the task, in the log's order. */
 export interface ExplainedRecord {
@@ -11,6 +12,8 @@ export interface ExplainedRecord {
   readonly type: RecordType;
   readonly before: TaskStateName | 'NONE';
   readonly after: TaskStateName;
+  /** The rule's place in the table of transitions, `a` the first: the same on all pages. */
+  readonly letter: string;
   /** On which condition the record may happen, from the table by which the core decides. */
   readonly rule: string;
   /** What the record says, in words. */
@@ -29,6 +32,9 @@ export interface ExplainedAttempt {
   /** The lease's number, which is that of its grant. */
   readonly leaseId: number;
   readonly workerId: string;
+  /** The record that made the task WAITING for this attempt, and its time. */
+  readonly waitingRecord: number;
+  readonly waitingSince: number;
   /** From when on the task could have been leased for this attempt. */
   readonly eligibleAt: number;
   readonly grantedAt: number;
@@ -50,6 +56,37 @@ export interface ExplainedAttempt {
   readonly report?: AttemptReport | undefined;
   readonly evidence: Evidence;
   readonly reachedWindow: boolean;
+  /** Undefined: the grant followed at once. */
+  readonly wait?: Wait | undefined;
+}
+
+/** What lay between a task's being eligible and its grant, as far as the log shows. */
+export interface Wait {
+  readonly durationMs: number;
+  /** Starts of the coordinator in it, and for how much of it the coordinator was down at most. */
+  readonly starts: readonly number[];
+  readonly downMs: number;
+  /** Undefined: the records in between are too many to be read, or some were removed. */
+  readonly between?: Between | undefined;
+}
+
+/** Records of other tasks between a task's being eligible and its grant. */
+export interface Between {
+  /** Grants of other tasks of the same queue: how many, the first and the last. */
+  readonly grants: number;
+  readonly firstGrant?: number | undefined;
+  readonly lastGrant?: number | undefined;
+  /** Grants of tasks of other queues. */
+  readonly grantsElsewhere: number;
+  /** The newest lease that ended in between and was held by the worker that got the grant. */
+  readonly freed?: FreedLease | undefined;
+}
+
+export interface FreedLease {
+  readonly leaseId: number;
+  readonly taskId: number;
+  readonly at: number;
+  readonly record: number;
 }
 
 export interface AttemptReport {
@@ -60,14 +97,17 @@ export interface AttemptReport {
 }
 
 /**
- * did: the earlier attempt's late report came while the later lease was held. may: the earlier
- * worker had shown life and nothing says when it stopped. unknown: it never showed any.
+ * did: the earlier attempt's late report came while the later lease was held, so two workers had
+ * the task in hand; whether both worked is not recorded. may: the earlier worker had shown life and
+ * nothing says when it stopped. unknown: it never showed any.
  */
 export type Certainty = 'did' | 'may' | 'unknown';
 
 /** Two attempts whose workers were, or may have been, at it at the same time. */
 export interface Overlap {
   readonly leases: readonly [earlier: number, later: number];
+  /** The tasks that the leases are of: two where a redrive lies between them. */
+  readonly tasks: readonly [earlier: number, later: number];
   readonly from: number;
   /** Undefined: not over yet. */
   readonly to?: number | undefined;
@@ -78,6 +118,7 @@ export interface Overlap {
 
 export type Topic =
   | 'origin'
+  | 'heir'
   | 'cause'
   | 'late'
   | 'restart'
@@ -89,6 +130,8 @@ export type Topic =
 /** One claim in plain words, and the records that it rests on. */
 export interface Statement {
   readonly topic: Topic;
+  /** The record of what it tells, where it tells one event: the order of time. */
+  readonly record?: number | undefined;
   readonly text: string;
   readonly records: readonly number[];
 }
@@ -101,6 +144,28 @@ export interface ExplainedStart {
   readonly lastAliveAt?: number | undefined;
   /** Coordinator time minus the wall clock at this start, in ms. */
   readonly clockOffsetMs: number;
+}
+
+/** How many attempts may be charged before a failure ends the task, and which ones were. */
+export interface Budget {
+  /** max_retries + 1. */
+  readonly allowed: number;
+  /** Numbers of the attempts that were charged, a running one included. */
+  readonly charged: readonly number[];
+  /** Numbers of the attempts that were not: they were given back. */
+  readonly free: readonly number[];
+  /** Not counting a running attempt. */
+  readonly left: number;
+  /** Leases that ran out since the last accepted report. */
+  readonly expiriesInRow: number;
+  /** The coordinator's setting, 0: off; undefined: read from the log alone. */
+  readonly poisonThreshold?: number | undefined;
+}
+
+/** A sentence about now; without records it is advisory, and says so. */
+export interface Fact {
+  readonly text: string;
+  readonly records: readonly number[];
 }
 
 export interface ExplainedNow {
@@ -117,14 +182,16 @@ export interface ExplainedNow {
   readonly queueLastAskedAt?: number | undefined;
   /** Advisory: lease requests for the queue that are parked now. */
   readonly queueParked?: number | undefined;
+  /** Advisory: the workers of the oldest of those requests, and what they hold. */
+  readonly askers?: readonly WaitingAsker[] | undefined;
   readonly leaseId?: number | undefined;
   readonly leaseExpiry?: number | undefined;
   readonly executionDeadline?: number | undefined;
   readonly attemptsLeft: number;
-  /** What is true now, a sentence each. */
-  readonly facts: readonly string[];
+  /** What is true now, a few sentences each. */
+  readonly facts: readonly Fact[];
   /** What will change it, and by which rule. */
-  readonly next: string;
+  readonly next: Fact;
 }
 
 export interface Explanation {
@@ -145,7 +212,10 @@ export interface Explanation {
    */
   readonly recordsLeftOut: number;
   readonly attempts: readonly ExplainedAttempt[];
+  readonly budget: Budget;
   readonly starts: readonly ExplainedStart[];
+  /** Older starts within the history that are not in `starts`. */
+  readonly startsLeftOut: number;
   readonly statements: readonly Statement[];
   readonly overlaps: readonly Overlap[];
   readonly now: ExplainedNow;

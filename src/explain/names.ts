@@ -1,21 +1,16 @@
 // Owns how an explanation names things: workers, reasons, leases, times. Texts that users chose are
-// made harmless for a terminal here, so nothing else needs to think of it.
+// made harmless for a terminal here, so nothing else needs to think of it. Nothing is cut.
 
 import { formatLeaseId } from '../model/ids.ts';
-import { durationText, timeText } from '../model/time-text.ts';
+import { durationAtMostText, durationText, timeText } from '../model/time-text.ts';
 import type { ExplainedAttempt } from './explanation.ts';
 
-const WORKER_MAX = 48;
-const REASON_MAX = 160;
-
 /** Letters, digits and marks as they are; anything else quoted, with control characters escaped. */
-export function workerText(workerId: string): string {
-  const shown = cut(workerId, WORKER_MAX);
-  return /^[\p{L}\p{N}._:@/#+~…-]+$/u.test(shown) ? shown : quoted(shown);
-}
+export const nameText = (name: string): string =>
+  /^[\p{L}\p{N}._:@/#+~…-]+$/u.test(name) ? name : quoted(name);
 
 /** A reason as it was given, on one line. */
-export const reasonText = (reason: string): string => quoted(cut(reason.trim(), REASON_MAX));
+export const reasonText = (reason: string): string => quoted(reason.trim());
 
 /** JSON leaves these as they are; a terminal obeys the first and shows the others as commands. */
 const UNSHOWN = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -25,13 +20,8 @@ const quoted = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-function cut(text: string, max: number): string {
-  const characters = [...text];
-  return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : text;
-}
-
 export const leaseText = ({ leaseId, workerId }: ExplainedAttempt): string =>
-  `lease ${formatLeaseId(leaseId)} of worker ${workerText(workerId)}`;
+  `lease ${formatLeaseId(leaseId)} of worker ${nameText(workerId)}`;
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
@@ -46,19 +36,28 @@ const RANGES_MAX = 8;
 
 /** `1 and 2`, `1 to 9`, `1 to 3, 5 and 7`; of many the first ones. @param numbers ascending. */
 export function rangesText(numbers: readonly number[]): string {
+  const texts = rangeTexts(numbers);
+  if (texts.length <= RANGES_MAX) return listText(texts);
+  return `${texts.slice(0, RANGES_MAX).join(', ')} and more, up to ${numbers.at(-1)}`;
+}
+
+/** Three or more numbers that follow each other without a gap are told by the first and last. */
+function rangeTexts(numbers: readonly number[]): string[] {
   const ranges: [from: number, to: number][] = [];
   for (const number of numbers) {
     const last = ranges.at(-1);
     if (last !== undefined && last[1] === number - 1) last[1] = number;
     else ranges.push([number, number]);
   }
-  const texts = ranges.flatMap(([from, to]) => {
+  return ranges.flatMap(([from, to]) => {
     if (to - from < 2) return from === to ? [`${from}`] : [`${from}`, `${to}`];
     return [`${from} to ${to}`];
   });
-  if (texts.length <= RANGES_MAX) return listText(texts);
-  return `${texts.slice(0, RANGES_MAX).join(', ')} and more, up to ${numbers.at(-1)}`;
 }
+
+/** `attempt 2`, `attempts 1 and 2`, `attempts 1 to 9`. @param numbers ascending. */
+export const attemptsText = (numbers: readonly number[]): string =>
+  `${numbers.length === 1 ? 'attempt' : 'attempts'} ${rangesText(numbers)}`;
 
 /** Says times relative to one day, so that a story within a day shows clock times only. */
 export interface Teller {
@@ -67,4 +66,22 @@ export interface Teller {
 
 export const teller = (reference: number): Teller => ({ at: (time) => timeText(time, reference) });
 
-export { durationText };
+/** Records without those that are not there, ascending, each once. */
+export const recordsOf = (...records: readonly (number | undefined)[]): number[] =>
+  [...new Set(records.filter((seq) => seq !== undefined))].toSorted((a, b) => a - b);
+
+/** With the records behind it: `[3, 5 to 9]`. What rests on none is advisory and says so. */
+export function citing({ text, records }: { text: string; records: readonly number[] }): string {
+  if (records.length === 0) return text;
+  return `${text} [${rangeTexts(records.toSorted((a, b) => a - b)).join(', ')}]`;
+}
+
+/** Names of one fleet differ at their ends: the middle is left out. Records have the whole name. */
+export function shortened(name: string, room: number): string {
+  const characters = [...name];
+  if (characters.length <= room) return name;
+  const head = Math.ceil((room - 1) / 2);
+  return `${characters.slice(0, head).join('')}…${characters.slice(head + 1 - room).join('')}`;
+}
+
+export { durationAtMostText, durationText };

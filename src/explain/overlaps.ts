@@ -2,20 +2,30 @@
 // workers that held them can, because a lease that ran out stops nobody.
 
 import type { Certainty, ExplainedAttempt, Overlap } from './explanation.ts';
+import { recordsOf } from './names.ts';
 
 /** A task that expired a thousand times has half a million pairs; nobody reads them. */
 const OVERLAPS_MAX = 1_000;
 
+/** The attempts of one task. */
+export interface Run {
+  readonly taskId: number;
+  readonly attempts: readonly ExplainedAttempt[];
+}
+
 /**
- * Only an attempt that ran out can go on unseen: a report ends the work (whoever reports has
- * stopped), and a kill is followed by no further attempt.
+ * Only an attempt that ran out or was killed can go on unseen: a report ends the work, for whoever
+ * reports has stopped.
+ * @param later the same run, or that of the task with the same content that was made after it.
  */
-export function overlapsOf(attempts: readonly ExplainedAttempt[]): Overlap[] {
+export function overlapsOf(earlier: Run, later: Run): Overlap[] {
   const overlaps: Overlap[] = [];
-  for (const [index, earlier] of attempts.entries()) {
-    if (earlier.ended !== 'expired') continue;
-    for (const later of attempts.slice(index + 1)) {
-      const overlap = between(earlier, later);
+  const tasks = [earlier.taskId, later.taskId] as const;
+  for (const first of earlier.attempts) {
+    if (first.ended !== 'expired' && first.ended !== 'killed') continue;
+    for (const second of later.attempts) {
+      if (second.leaseId <= first.leaseId) continue;
+      const overlap = between(first, second, tasks);
       // What the earlier attempt cannot reach, later ones are even farther from.
       if (overlap === undefined || overlaps.length === OVERLAPS_MAX) break;
       overlaps.push(overlap);
@@ -24,18 +34,25 @@ export function overlapsOf(attempts: readonly ExplainedAttempt[]): Overlap[] {
   return overlaps;
 }
 
-function between(earlier: ExplainedAttempt, later: ExplainedAttempt): Overlap | undefined {
+function between(
+  earlier: ExplainedAttempt,
+  later: ExplainedAttempt,
+  tasks: Overlap['tasks'],
+): Overlap | undefined {
   const { report } = earlier;
   if (report !== undefined && report.at < later.grantedAt) return undefined;
   // Equal times are ordered by the log: a report recorded before the grant was before it.
   if (report !== undefined && report.record < later.leaseId) return undefined;
-  const to = first(later.endedAt, report?.at);
+  const certainty = certaintyOf(earlier, later);
+  // Without a report, the last sign of life is what the doubt rests on.
+  const sign = report === undefined ? earlier.lastHeartbeat?.record : report.record;
   return {
     leases: [earlier.leaseId, later.leaseId],
+    tasks,
     from: later.grantedAt,
-    to,
-    certainty: certaintyOf(earlier, later),
-    records: [earlier.endRecord, later.leaseId, report?.record].filter((seq) => seq !== undefined),
+    to: first(later.endedAt, report?.at),
+    certainty,
+    records: recordsOf(earlier.leaseId, sign, earlier.endRecord, later.leaseId),
   };
 }
 

@@ -2,7 +2,14 @@
 // absent fact is an absent field; only a question that was answered "nobody" is null.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
-import type { ExplainedAttempt, ExplainedNow, Explanation, Overlap } from './explanation.ts';
+import type {
+  ExplainedAttempt,
+  ExplainedNow,
+  Explanation,
+  Overlap,
+  Statement,
+  Wait,
+} from './explanation.ts';
 
 /** @returns one JSON object without a line feed. */
 export function explanationJson(given: Explanation): string {
@@ -17,15 +24,17 @@ export function explanationJson(given: Explanation): string {
     origin_task_id: task(given.originTaskId),
     redriven_as: task(given.redrivenAs),
     records: given.records,
-    records_left_out: given.recordsLeftOut === 0 ? undefined : given.recordsLeftOut,
+    records_left_out: unlessZero(given.recordsLeftOut),
     attempts: given.attempts.map(attemptJson),
+    budget: budgetJson(given),
     starts: given.starts.map((start) => ({
       seq: start.seq,
       at: start.at,
       last_alive_at: start.lastAliveAt,
       clock_offset_ms: start.clockOffsetMs,
     })),
-    statements: given.statements,
+    starts_left_out: unlessZero(given.startsLeftOut),
+    statements: given.statements.map(statementJson),
     overlaps: given.overlaps.map(overlapJson),
     now: nowJson(given.now),
   });
@@ -34,13 +43,25 @@ export function explanationJson(given: Explanation): string {
 const task = (id: number | undefined): string | undefined =>
   id === undefined ? undefined : formatTaskId(id);
 
+const unlessZero = (count: number): number | undefined => (count === 0 ? undefined : count);
+
+const statementJson = ({ topic, text, records, record }: Statement): Record<string, unknown> => ({
+  topic,
+  text,
+  records,
+  record,
+});
+
 function attemptJson(attempt: ExplainedAttempt): Record<string, unknown> {
   return {
     attempt: attempt.attempt,
     lease_id: formatLeaseId(attempt.leaseId),
     fencing_token: attempt.leaseId,
     worker_id: attempt.workerId,
+    waiting_since: attempt.waitingSince,
+    waiting_record: attempt.waitingRecord,
     eligible_at: attempt.eligibleAt,
+    wait: waitJson(attempt.wait),
     granted_at: attempt.grantedAt,
     lease_expiry: attempt.leaseExpiry,
     execution_deadline: attempt.executionDeadline,
@@ -59,9 +80,41 @@ function attemptJson(attempt: ExplainedAttempt): Record<string, unknown> {
   };
 }
 
+function waitJson(wait: Wait | undefined): Record<string, unknown> | undefined {
+  if (wait === undefined) return undefined;
+  const { durationMs, downMs, starts, between } = wait;
+  const freed = between?.freed;
+  return {
+    duration_ms: durationMs,
+    down_at_most_ms: downMs,
+    starts,
+    grants_of_queue: between?.grants,
+    grants_elsewhere: between?.grantsElsewhere,
+    freed:
+      freed === undefined
+        ? undefined
+        : {
+            lease_id: formatLeaseId(freed.leaseId),
+            task_id: formatTaskId(freed.taskId),
+            at: freed.at,
+            record: freed.record,
+          },
+  };
+}
+
+const budgetJson = ({ budget }: Explanation): Record<string, unknown> => ({
+  allowed: budget.allowed,
+  charged: budget.charged,
+  free: budget.free,
+  left: budget.left,
+  expiries_in_row: budget.expiriesInRow,
+  poison_threshold: budget.poisonThreshold,
+});
+
 function overlapJson(overlap: Overlap): Record<string, unknown> {
   return {
     leases: overlap.leases.map(formatLeaseId),
+    tasks: overlap.tasks.map(formatTaskId),
     from: overlap.from,
     to: overlap.to,
     certainty: overlap.certainty,
@@ -78,11 +131,23 @@ function nowJson(now: ExplainedNow): Record<string, unknown> {
     ahead: now.aheadIsMore ? { more_than: now.ahead } : now.ahead,
     queue_last_asked_at: waiting ? (now.queueLastAskedAt ?? null) : undefined,
     queue_parked: waiting ? (now.queueParked ?? 0) : undefined,
+    askers: waiting ? now.askers?.map(askerJson) : undefined,
     lease_id: now.leaseId === undefined ? undefined : formatLeaseId(now.leaseId),
     lease_expiry: now.leaseExpiry,
     execution_deadline: now.executionDeadline,
     attempts_left: now.attemptsLeft,
-    facts: now.facts,
-    next: now.next,
+    facts: now.facts.map(({ text }) => text),
+    fact_records: now.facts.map(({ records }) => records),
+    next: now.next.text,
+    next_records: now.next.records,
   };
 }
+
+const askerJson = (
+  asker: NonNullable<ExplainedNow['askers']>[number],
+): Record<string, unknown> => ({
+  worker_id: asker.workerId,
+  capacity: asker.capacity,
+  held: asker.held,
+  leases: asker.leases.map(formatLeaseId),
+});

@@ -2,8 +2,15 @@
 // bar, heartbeats as ticks, what ended it, a late report, and starts of the coordinator.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
-import { clockText, dayText, durationText, timeText } from '../model/time-text.ts';
-import type { AttemptEnd, ExplainedAttempt, Explanation } from './explanation.ts';
+import {
+  clockText,
+  dayText,
+  durationAtMostText,
+  durationText,
+  timeText,
+} from '../model/time-text.ts';
+import type { AttemptEnd, ExplainedAttempt, ExplainedStart, Explanation } from './explanation.ts';
+import { citing, shortened } from './names.ts';
 
 const WIDTH = 960;
 const LEFT = 190;
@@ -23,6 +30,15 @@ const COLORS: Record<AttemptEnd | 'runs', string> = {
   runs: '#1565c0',
 };
 
+const END_WORDS: Record<AttemptEnd | 'runs', string> = {
+  completed: 'completed',
+  failed: 'failed',
+  released: 'given back',
+  expired: 'ran out',
+  killed: 'killed',
+  runs: 'runs',
+};
+
 /** @returns one SVG document; every text in it that a user chose is escaped. */
 export function explanationSvg(given: Explanation): string {
   const lanes = shownAttempts(given.attempts);
@@ -32,18 +48,24 @@ export function explanationSvg(given: Explanation): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ` +
       `${WIDTH} ${height}" role="img" font-family="sans-serif" font-size="12">`,
-    `<title>${escape(title)}</title><desc>${escape(given.summary)}</desc>`,
+    `<title>${escape(title)}</title><desc>${escape(description(given))}</desc>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     text(16, 24, title, ' font-size="16" font-weight="bold"'),
     text(16, 44, given.summary, ' fill="#555555"'),
     axis(given, scale, height - 44),
-    ...given.starts.map((start) => startLine(start.at, start.seq, scale, height - 44)),
+    ...given.starts.map((start) => startLine(start, scale, height - 44)),
     ...lanes.map((attempt, index) => lane(attempt, TOP + index * LANE, given, scale)),
     lanes.length === 0 ? text(LEFT, TOP + 18, 'no attempt yet', ' fill="#555555"') : '',
     text(16, height - 10, legend(given, lanes.length), ' fill="#555555"'),
     '</svg>',
     '',
   ].join('\n');
+}
+
+/** Whatever the picture cannot show, for whoever reads it in words: as the other forms have it. */
+function description({ summary, statements, now }: Explanation): string {
+  const told = [...statements, ...now.facts, { ...now.next, text: `Next: ${now.next.text}` }];
+  return [summary, ...told.map(citing)].join('\n');
 }
 
 interface Scale {
@@ -81,9 +103,16 @@ function axis(given: Explanation, { from, to, x }: Scale, y: number): string {
   return marks.join('') + text(16, y + 16, `${dayText(given.createdAt)} UTC`, ' fill="#555555"');
 }
 
-function startLine(at: number, seq: number, { from, x }: Scale, y: number): string {
-  const told = `coordinator started (record ${seq}) at ${timeText(at, from)}`;
+/** A start, and before it the time in which the coordinator was down at most. */
+function startLine(start: ExplainedStart, { from, x }: Scale, y: number): string {
+  const { at, seq, lastAliveAt = at } = start;
+  const down =
+    at === lastAliveAt ? '' : `, down for ${durationAtMostText(at - lastAliveAt)} at most`;
+  const told = `coordinator started (record ${seq}) at ${timeText(at, from)}${down}`;
+  const width = round(x(at) - x(lastAliveAt));
   return (
+    `<rect x="${x(lastAliveAt)}" y="${TOP - 8}" width="${width}" height="${y - TOP + 8}" ` +
+    `fill="#000000" fill-opacity="0.08"><title>${told}</title></rect>` +
     `<line x1="${x(at)}" y1="${TOP - 8}" x2="${x(at)}" y2="${y}" stroke="#000000" ` +
     `stroke-dasharray="4 3"><title>${told}</title></line>`
   );
@@ -95,22 +124,19 @@ function lane(attempt: ExplainedAttempt, y: number, given: Explanation, scale: S
   const start = x(attempt.grantedAt);
   const end = Math.max(x(ended ?? given.now.at), start + 1);
   const color = COLORS[attempt.ended ?? 'runs'];
-  const name = `${attempt.attempt}  ${formatLeaseId(attempt.leaseId)}  ${short(attempt.workerId)}`;
+  const worker = shortened(attempt.workerId, 18);
+  const name = `${attempt.attempt}  ${formatLeaseId(attempt.leaseId)}  ${worker}`;
   const told =
     `attempt ${attempt.attempt}, ${formatLeaseId(attempt.leaseId)}, ${attempt.workerId}: ` +
-    `${attempt.ended ?? 'runs'}, ${durationText((ended ?? given.now.at) - attempt.grantedAt)}`;
+    `${END_WORDS[attempt.ended ?? 'runs']}, ` +
+    durationText((ended ?? given.now.at) - attempt.grantedAt);
   return [
     '<g>',
     text(16, y + BAR, name, ''),
     `<rect x="${start}" y="${y + 2}" width="${round(end - start)}" height="${BAR}" rx="2" ` +
       `fill="${color}" fill-opacity="0.75"><title>${escape(told)}</title></rect>`,
     ticks(attempt, y, x),
-    text(
-      end + 4,
-      y + BAR,
-      attempt.ended === 'expired' ? 'ran out' : (attempt.ended ?? 'runs'),
-      endAnchor(start, end),
-    ),
+    text(end + 4, y + BAR, END_WORDS[attempt.ended ?? 'runs'], endAnchor(start, end)),
     lateReport(attempt, end, y, scale),
     '</g>',
   ].join('');
@@ -142,7 +168,7 @@ function lateReport(
   const at = x(report.at);
   const middle = y + 2 + BAR / 2;
   const time = timeText(report.at, from);
-  const told = `late ${report.verb} at ${time}: CANCELLED (record ${report.record})`;
+  const told = `late report: ${report.verb} at ${time}, CANCELLED (record ${report.record})`;
   return (
     `<line x1="${end}" y1="${middle}" x2="${at}" y2="${middle}" stroke="#c62828" ` +
     `stroke-dasharray="2 3"/>` +
@@ -155,15 +181,10 @@ function legend({ attempts }: Explanation, shown: number): string {
   const left = attempts.length - shown;
   const more = left > 0 ? ` · ${left} attempts in the middle are not drawn` : '';
   return (
-    `bar: lease · white tick: heartbeat · red circle: late report · dashed line: ` +
-    `coordinator started${more}`
+    `bar: lease · white tick: heartbeat · red circle: late report, dots lead to it · dashed ` +
+    `line: coordinator started · grey: it was down at most${more}`
   );
 }
-
-const short = (workerId: string): string => {
-  const characters = [...workerId];
-  return characters.length > 18 ? `${characters.slice(0, 17).join('')}…` : workerId;
-};
 
 const text = (x: number, y: number, content: string, attributes: string): string =>
   `<text x="${round(x)}" y="${round(y)}"${attributes}>${escape(content)}</text>`;

@@ -1,13 +1,13 @@
 // Owns the rows of an explanation: each record with the state before and after it, the rule by
 // which it may happen, and what it says in words.
 
-import { assertNever } from '../model/assert.ts';
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
+import { describeRecord, type Speaker } from '../model/record-words.ts';
 import type { LogRecord } from '../model/records.ts';
 import type { TaskStateName } from '../model/request.ts';
-import { type From, transitionsFrom } from '../model/transitions.ts';
+import { type From, TRANSITIONS } from '../model/transitions.ts';
 import type { ExplainedRecord } from './explanation.ts';
-import { plural, reasonText, type Teller, workerText } from './names.ts';
+import { nameText, plural, reasonText, type Teller } from './names.ts';
 
 /** @param records of one task, ascending. */
 export function explainRecords(records: readonly LogRecord[], tell: Teller): ExplainedRecord[] {
@@ -16,14 +16,15 @@ export function explainRecords(records: readonly LogRecord[], tell: Teller): Exp
     const before = stateBefore(record, state);
     const after = stateAfter(record, before);
     state = after;
+    const { seq, at, type } = record;
     return {
-      seq: record.seq,
-      at: record.at,
-      type: record.type,
+      seq,
+      at,
+      type,
       before,
       after,
-      rule: ruleOf(record, before, after),
-      text: recordText(record, tell),
+      ...ruleOf(record, before, after),
+      text: rowText(record, tell),
     };
   });
 }
@@ -63,52 +64,53 @@ export function stateAfter(record: LogRecord, before: From): TaskStateName {
   }
 }
 
-const ruleOf = (record: LogRecord, before: From, after: TaskStateName): string =>
-  transitionsFrom(before, record.type).find(({ to }) => to === after)?.when ?? '';
-
-/** @returns what one record says, without its number, time and type. */
-export function recordText(record: LogRecord, tell: Teller): string {
-  switch (record.type) {
-    case 'TaskCreated':
-      return [
-        `queue ${record.queue}, ${plural(record.payload.length, 'byte')}`,
-        ...(record.originTaskId === undefined
-          ? []
-          : [`redrive of ${formatTaskId(record.originTaskId)}`]),
-        ...(record.requestId === undefined ? [] : [`request id ${reasonText(record.requestId)}`]),
-        ...(record.notBefore === undefined ? [] : [`not before ${tell.at(record.notBefore)}`]),
-      ].join(', ');
-    case 'LeaseGranted':
-      return (
-        `${formatLeaseId(record.seq)} to ${workerText(record.workerId)}, ` +
-        `attempt ${record.attempt}, until ${tell.at(record.leaseExpiry)}`
-      );
-    case 'LeaseExtended':
-      return `${formatLeaseId(record.leaseId)} heartbeat, until ${tell.at(record.newLeaseExpiry)}`;
-    case 'LeaseExpired':
-      return `${formatLeaseId(record.leaseId)} ran out, ${heartbeats(record.extensions)}`;
-    case 'TaskCompleted': {
-      const size = record.result === undefined ? '' : `, ${plural(record.result.length, 'byte')}`;
-      return `${formatLeaseId(record.leaseId)} reported complete${size}`;
-    }
-    case 'TaskFailed': {
-      const kind = record.kind === 'error' ? '' : ` (${record.kind})`;
-      const retry = record.retryAt === undefined ? '' : `, retry from ${tell.at(record.retryAt)}`;
-      const reason = reasonText(record.failureReason);
-      return `${formatLeaseId(record.leaseId)} failed${kind}${retry}: ${reason}`;
-    }
-    case 'TaskCancelled':
-      return `${formatLeaseId(record.leaseId)} reported ${record.report} too late: discarded`;
-    case 'TaskDead':
-      return reasonText(record.reason);
-    case 'CoordinatorStarted':
-      return `epoch ${record.seq}, format ${record.formatVersion}`;
-    case 'HistoryForgotten':
-      return `completed to ${record.completedThrough}, failed to ${record.failedThrough}`;
-    default:
-      return assertNever(record);
-  }
+/** The letter is the rule's place in the table of transitions, so it is the same on all pages. */
+function ruleOf({ type }: LogRecord, before: From, after: TaskStateName) {
+  const place = TRANSITIONS.findIndex(
+    ({ from, record, to }) => from === before && record === type && to === after,
+  );
+  return { letter: letterOf(place), rule: TRANSITIONS[place]?.when ?? '' };
 }
 
-const heartbeats = (extensions: number): string =>
-  extensions === 0 ? 'never extended' : `after ${plural(extensions, 'extension')}`;
+const letterOf = (place: number): string => String.fromCharCode('a'.charCodeAt(0) + place);
+
+/** @returns what one record says, without its number, time and type. */
+export function rowText(record: LogRecord, tell: Teller): string {
+  const { event, lease, worker, reason, fact, more } = describeRecord(named(record), speaker(tell));
+  const subject = worker === undefined ? lease : `${lease} to ${worker}`;
+  const facts = [subject, reason, fact, ...more, ...besides(record)];
+  return `${event}: ${facts.filter((part) => part !== undefined).join(', ')}`;
+}
+
+const speaker = (tell: Teller): Speaker => ({
+  time: (at) => tell.at(at as number),
+  date: (at) => tell.at(at as number),
+  name: (value) => nameText(String(value)),
+  text: (value) => reasonText(String(value)),
+});
+
+/** A record with its ids as users write them. */
+function named(record: LogRecord): Readonly<Record<string, unknown>> {
+  if (record.type === 'LeaseGranted') return { ...record, leaseId: formatLeaseId(record.seq) };
+  if ('leaseId' in record) return { ...record, leaseId: formatLeaseId(record.leaseId) };
+  if (record.type === 'TaskCreated' && record.originTaskId !== undefined) {
+    return { ...record, originTaskId: formatTaskId(record.originTaskId) };
+  }
+  return record.type === 'CoordinatorStarted' ? { ...record, epoch: record.seq } : { ...record };
+}
+
+/** What a line of the log leaves out. */
+function besides(record: LogRecord): string[] {
+  switch (record.type) {
+    case 'TaskCreated':
+      return [`payload ${plural(record.payload.length, 'byte')}`];
+    case 'TaskCompleted':
+      return record.result === undefined ? [] : [`result ${plural(record.result.length, 'byte')}`];
+    case 'LeaseExpired':
+      return record.extensions === 0 ? ['never extended'] : [];
+    case 'TaskCancelled':
+      return ['discarded'];
+    default:
+      return [];
+  }
+}

@@ -3,29 +3,43 @@
 import { formatLeaseId } from '../model/ids.ts';
 import type { LogRecord, TaskCompleted, TaskDead, TaskFailed } from '../model/records.ts';
 import type { Standing } from '../model/response.ts';
+import { expiredInRow } from './budget.ts';
 import type { AttemptEnd, ExplainedAttempt, Statement } from './explanation.ts';
-import { listText, plural, reasonText, type Teller, workerText } from './names.ts';
+import {
+  attemptsText,
+  listText,
+  nameText,
+  plural,
+  reasonText,
+  recordsOf,
+  type Teller,
+} from './names.ts';
 
-const ENDS: readonly (readonly [end: AttemptEnd | undefined, text: string])[] = [
-  ['expired', 'ran out'],
-  ['failed', 'failed'],
-  ['released', 'given back'],
-  ['killed', 'ended by a kill'],
-  ['completed', 'completed'],
-  [undefined, 'running'],
+const ENDS: readonly (readonly [end: AttemptEnd | undefined, many: string, one: string])[] = [
+  ['expired', 'ran out', 'its lease ran out'],
+  ['failed', 'failed', 'that attempt failed'],
+  ['released', 'given back', 'that attempt was given back'],
+  ['killed', 'ended by a kill', 'that attempt was ended by a kill'],
+  ['completed', 'completed', 'it was completed'],
+  [undefined, 'running', 'that attempt is running'],
 ];
 
-/** `It was given out 3 times: 1 ran out, 1 failed and 1 completed.` */
+/** `It was given to a worker 3 times: 1 ran out, 1 failed and 1 completed.` */
 export function summaryOf(standing: Standing, attempts: readonly ExplainedAttempt[]): string {
   if (attempts.length === 0) return 'It was never given to a worker.';
+  const [only] = attempts;
+  if (attempts.length === 1 && only !== undefined) {
+    const [, , text] = ENDS.find(([end]) => end === only.ended) ?? [];
+    const waits = standing.state === 'WAITING' ? ' It waits for another attempt.' : '';
+    return `It was given to a worker once: ${text}.${waits}`;
+  }
   const counts = ENDS.map(([end, text]) => ({
     count: attempts.filter(({ ended }) => ended === end).length,
     text,
   })).filter(({ count }) => count > 0);
   const parts = listText(counts.map(({ count, text }) => `${count} ${text}`));
-  const times = attempts.length === 1 ? 'once' : plural(attempts.length, 'time');
   const waits = standing.state === 'WAITING' ? ' It waits for another attempt.' : '';
-  return `It was given to a worker ${times}: ${parts}.${waits}`;
+  return `It was given to a worker ${attempts.length} times: ${parts}.${waits}`;
 }
 
 export type EndRecord = TaskCompleted | TaskFailed | TaskDead;
@@ -48,11 +62,11 @@ export function endOf(
 ): Statement | undefined {
   switch (end?.type) {
     case 'TaskCompleted': {
-      const worker = workerText(attempts.at(-1)?.workerId ?? '');
+      const worker = nameText(attempts.at(-1)?.workerId ?? '');
       const text =
         `Worker ${worker} reported complete under ${formatLeaseId(end.leaseId)} at ` +
         `${tell.at(end.at)}, while the lease was valid: COMMITTED, the task is COMPLETED.`;
-      return { topic: 'end', text, records: [end.leaseId, end.seq] };
+      return { topic: 'end', record: end.seq, text, records: [end.leaseId, end.seq] };
     }
     case 'TaskFailed':
       return failed(end, attempts, maxRetries, tell);
@@ -70,22 +84,32 @@ function failed(
   tell: Teller,
 ): Statement {
   const lease = formatLeaseId(end.leaseId);
-  const worker = workerText(attempts.at(-1)?.workerId ?? '');
+  const worker = nameText(attempts.at(-1)?.workerId ?? '');
   const head =
     `Worker ${worker} reported under ${lease} at ${tell.at(end.at)} that it failed: ` +
     `${reasonText(end.failureReason)}.`;
+  const records = [end.leaseId, end.seq];
   if (end.kind === 'permanent') {
-    const text = `${head} It said permanent: the task is FAILED whatever retries were left.`;
-    return { topic: 'end', text, records: [end.leaseId, end.seq] };
+    const text =
+      `${head} The worker called the failure permanent, so the task is FAILED whatever retries ` +
+      'were left.';
+    return { topic: 'end', record: end.seq, text, records };
   }
   const lost = attempts.filter(({ ended }) => ended === 'expired');
+  const numbers = lost.map(({ attempt }) => attempt);
   const used =
-    lost.length === 0 ? '' : ` (${lost.length} of them lost to expiry, which counts too)`;
+    lost.length === 0
+      ? ''
+      : ` Of those, ${attemptsText(numbers)} ran out, which is charged like a failure.`;
   const text =
-    `${head} No retry was left after ${plural(attempts.length, 'attempt')}${used}; ` +
-    `max_retries is ${maxRetries}: the task is FAILED.`;
-  const ends = lost.map(({ endRecord }) => endRecord).filter((seq) => seq !== undefined);
-  return { topic: 'end', text, records: [...ends, end.leaseId, end.seq] };
+    `${head} No retry was left: max_retries is ${maxRetries}, so the failure of an attempt ends ` +
+    `the task once ${plural(maxRetries + 1, 'attempt')} are charged.${used} The task is FAILED.`;
+  return {
+    topic: 'end',
+    record: end.seq,
+    text: maxRetries === 0 ? text.replace('attempt are', 'attempt is') : text,
+    records: recordsOf(...lost.map(({ endRecord }) => endRecord), ...records),
+  };
 }
 
 function dead(end: TaskDead, attempts: readonly ExplainedAttempt[], tell: Teller): Statement {
@@ -94,24 +118,20 @@ function dead(end: TaskDead, attempts: readonly ExplainedAttempt[], tell: Teller
   if (last?.endRecord === end.seq) {
     const lease = formatLeaseId(last.leaseId);
     const text =
-      `The task was killed at ${tell.at(end.at)} while ${lease} was held: ` +
-      `${reason}. That ended the lease; nobody tells the worker before it calls again.`;
-    return { topic: 'end', text, records: [last.leaseId, end.seq] };
+      `The task was killed at ${tell.at(end.at)} while ${lease} was held by worker ` +
+      `${nameText(last.workerId)}: ${reason}. That ended the lease; nobody tells the worker ` +
+      'before it calls again.';
+    return { topic: 'end', record: end.seq, text, records: [last.leaseId, end.seq] };
   }
-  const inRow = expiriesInRow(attempts);
-  const ranOut = inRow.map(({ endRecord }) => endRecord).filter((seq) => seq !== undefined);
+  const inRow = expiredInRow(attempts);
   if (inRow.length > 0 && end.reason.startsWith(`poison: ${inRow.length} `)) {
     const text =
-      `At ${tell.at(end.at)} the coordinator ended it by the poison rule instead of ` +
-      `granting it again: ${reason}.`;
-    return { topic: 'end', text, records: [...ranOut, end.seq] };
+      `At ${tell.at(end.at)} the coordinator ended the task by the poison rule, when a lease ` +
+      `request came to it, instead of granting it again: ${reason}. What counts is a lease that ` +
+      'runs out; an accepted report would have set the count to 0, a late one does not.';
+    const ends = inRow.map(({ endRecord }) => endRecord);
+    return { topic: 'end', record: end.seq, text, records: recordsOf(...ends, end.seq) };
   }
   const text = `The task was killed at ${tell.at(end.at)}, while nobody held it: ${reason}.`;
-  return { topic: 'end', text, records: [end.seq] };
-}
-
-/** The attempts at the end that all ran out without an accepted report between them. */
-function expiriesInRow(attempts: readonly ExplainedAttempt[]): ExplainedAttempt[] {
-  const before = attempts.findLastIndex(({ ended }) => ended !== 'expired');
-  return attempts.slice(before + 1);
+  return { topic: 'end', record: end.seq, text, records: [end.seq] };
 }

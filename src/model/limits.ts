@@ -24,6 +24,14 @@ export const PAGE_DEFAULT = 100;
 /** Objects and arrays inside each other; our deepest envelope is a batched retry_policy, 4. */
 export const DEPTH_MAX = 32;
 
+/** Width of the text of an explanation: where nobody says how wide the terminal is, and bounds. */
+export const COLUMNS_DEFAULT = 80;
+export const COLUMNS_MIN = 60;
+export const COLUMNS_MAX = 400;
+
+/** Attempts given back in a row beyond this are charged like failures. */
+export const FREE_RELEASES_IN_ROW = 100;
+
 /** The bounds that knobs set and that parsing must hold. */
 export interface ParseLimits {
   /** A payload or result, in bytes after decoding. */

@@ -36,6 +36,23 @@ export function timeText(at: number, reference: number): string {
   return same ? clockText(at) : `${dayText(at)} ${clockText(at)}`;
 }
 
+/**
+ * @returns a duration of which only an upper bound is known, so that nothing is promised too low:
+ * what `durationText` would leave out counts as one more of the smallest unit that it shows.
+ */
+export function durationAtMostText(durationMs: number): string {
+  const unitMs = unitShown(durationMs);
+  return durationText(Math.ceil(durationMs / unitMs) * unitMs);
+}
+
+/** The smallest unit that `durationText` shows of a duration, in ms. */
+function unitShown(durationMs: number): number {
+  if (durationMs < 1_000) return 1;
+  if (durationMs < 60_000) return 100;
+  const large = UNITS.findIndex(([, ms]) => durationMs >= ms);
+  return UNITS[large + 1]?.[1] ?? 1_000;
+}
+
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['d', DAY_MS],
   ['h', 3_600_000],

@@ -3,6 +3,9 @@
 
 import {
   BATCH_MAX,
+  COLUMNS_DEFAULT,
+  COLUMNS_MAX,
+  COLUMNS_MIN,
   DURATION_MAX,
   ID_MAX_BYTES,
   LEASES_MAX,
@@ -169,7 +172,15 @@ export const TasksQuery = object(
   },
   closed,
 );
-export const ExplainQuery = object({ task_id: TaskIdText }, closed);
+export const ExplainQuery = object(
+  {
+    task_id: TaskIdText,
+    columns: optional(
+      whole(COLUMNS_MIN, COLUMNS_MAX, `Width of the text. Default: ${COLUMNS_DEFAULT}.`),
+    ),
+  },
+  closed,
+);
 export const LogQuery = object(
   {
     from: optional(whole(0, Number.MAX_SAFE_INTEGER, 'First record number, inclusive.')),
@@ -205,6 +216,7 @@ export type KillFields = Static<typeof KillBody>;
 export type RedriveFields = Static<typeof RedriveBody>;
 export type TaskFields = Static<typeof TaskQuery>;
 export type TasksFields = Static<typeof TasksQuery>;
+export type ExplainFields = Static<typeof ExplainQuery>;
 export type LogFields = Static<typeof LogQuery>;
 export type BatchFields = Static<typeof BatchBody>;
 export type AuthFields = Static<typeof AuthBody>;

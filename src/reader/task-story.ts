@@ -1,46 +1,80 @@
-// Owns the reading of what explain needs: the task's records, and the starts of the coordinator
-// that fall into its history. It bounds how much it reads; what was left out is said.
+// Owns the reading of what explain needs: the task's records, the starts of the coordinator that
+// fall into its history, the tasks that a redrive connects it with, and what lay in its waits. It
+// bounds how much it reads; what was left out is said.
 
 import type { StartRead, TaskStory } from '../explain/explain-task.ts';
+import type { RelativeStory } from '../explain/relatives.ts';
 import { LogCorrupt, type LogReader } from '../log/log.ts';
 import type { LogRecord } from '../model/records.ts';
-import type { Standing } from '../model/response.ts';
-import { taskRecordsBackward } from './task-records.ts';
+import type { Relative, Standing } from '../model/response.ts';
+import { queueNames } from './queue-names.ts';
+import { type ChainEnds, taskRecordsBackward } from './task-records.ts';
+import { readWaits } from './wait-records.ts';
 
 /** Of each kind, so that a lease renewed for days leaves room for what happened before it. */
 const RENEWALS_MAX = 20_000;
 const OTHERS_MAX = 20_000;
+/** Of a relative: its attempts and how it ended are told, not its heartbeats. */
+const RELATIVE_MAX = 1_000;
+/** Before a start, so many removed records are passed over. */
+const REMOVED_MAX = 200;
+
+type Get = (seq: number) => LogRecord | undefined;
 
 /** @throws LogCorrupt when the log does not hold what the standing says. */
 export function readStory(log: Pick<LogReader, 'get'>, standing: Standing): TaskStory {
-  const get = (seq: number): LogRecord | undefined => log.get(seq);
-  const found: LogRecord[] = [];
-  let renewals = 0;
-  let leftOut = 0;
-  for (const record of taskRecordsBackward(get, standing, () => renewals < RENEWALS_MAX)) {
-    if (record.type === 'LeaseExtended') renewals += 1;
-    else if (found.length - renewals === OTHERS_MAX) {
-      leftOut += 1;
-      break;
-    }
-    found.push(record);
-  }
-  const records = found.toSorted((a, b) => a.seq - b.seq);
+  const get: Get = (seq) => log.get(seq);
+  const { records, leftOut } = readChain(get, standing, RENEWALS_MAX, OTHERS_MAX);
   if (records[0]?.seq !== standing.taskId) {
     const created = get(standing.taskId);
     if (created?.type !== 'TaskCreated') throw new LogCorrupt(standing.taskId, 'missing');
     records.unshift(created);
   }
-  return { records, starts: startsOf(get, standing.starts), standing, leftOut };
+  return {
+    records,
+    starts: startsOf(get, standing.starts),
+    standing,
+    leftOut,
+    between: readWaits(get, queueNames(log), records),
+    relatives: (standing.relatives ?? []).flatMap((relative) => readRelative(get, relative)),
+  };
 }
 
-function startsOf(
-  get: (seq: number) => LogRecord | undefined,
-  starts: readonly number[],
-): StartRead[] {
+function readChain(get: Get, ends: ChainEnds, renewalsMax: number, othersMax: number) {
+  const found: LogRecord[] = [];
+  let renewals = 0;
+  let leftOut = 0;
+  for (const record of taskRecordsBackward(get, ends, () => renewals < renewalsMax)) {
+    if (record.type === 'LeaseExtended') renewals += 1;
+    else if (found.length - renewals === othersMax) {
+      leftOut += 1;
+      break;
+    }
+    found.push(record);
+  }
+  return { records: found.toSorted((a, b) => a.seq - b.seq), leftOut };
+}
+
+/** A relative whose first record is gone is not told of. */
+function readRelative(get: Get, relative: Relative): RelativeStory[] {
+  const { role, taskId, state } = relative;
+  const { records } = readChain(get, relative, RELATIVE_MAX, RELATIVE_MAX);
+  return records[0]?.seq === taskId ? [{ role, taskId, state, records }] : [];
+}
+
+function startsOf(get: Get, starts: readonly number[]): StartRead[] {
   return starts.flatMap((seq) => {
     const record = get(seq);
     if (record?.type !== 'CoordinatorStarted') return [];
-    return [{ record, lastAliveAt: get(seq - 1)?.at }];
+    return [{ record, lastAliveAt: aliveBefore(get, seq) }];
   });
+}
+
+/** The time of the newest record before a start; undefined after the gap of a restored log. */
+function aliveBefore(get: Get, start: number): number | undefined {
+  for (let seq = start - 1; seq > Math.max(0, start - REMOVED_MAX); seq -= 1) {
+    const record = get(seq);
+    if (record !== undefined) return record.at;
+  }
+  return undefined;
 }

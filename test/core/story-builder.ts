@@ -4,6 +4,8 @@
 import type { StartRead, TaskStory } from '../../src/explain/explain-task.ts';
 import type { FailureKind, LogRecord, ReportVerb, TaskCreated } from '../../src/model/records.ts';
 import type { Standing } from '../../src/model/response.ts';
+import { queueNames } from '../../src/reader/queue-names.ts';
+import { readWaits } from '../../src/reader/wait-records.ts';
 
 /** 2026-07-30, 12:00:00 UTC. */
 export const NOON = 1_785_412_800_000;
@@ -13,6 +15,8 @@ type Ending = { leaseId: number; extensions: number; lastExtension: number };
 export class Story {
   readonly records: LogRecord[] = [];
   readonly starts: StartRead[] = [];
+  /** Other tasks' records that the story needs. */
+  readonly beside: LogRecord[] = [];
   readonly taskId: number;
   private seq: number;
   private last = 0;
@@ -36,6 +40,14 @@ export class Story {
   /** Other tasks' records between this one's. */
   others(count: number): this {
     this.seq += count;
+    return this;
+  }
+
+  /** A record of another task, which knows its own fields. */
+  other(second: number, record: Plain<LogRecord>): this {
+    this.seq += 1;
+    this.lastAt = NOON + second * 1_000;
+    this.beside.push({ ...record, seq: this.seq, at: this.lastAt, prev: 0 });
     return this;
   }
 
@@ -157,7 +169,14 @@ export class Story {
     const state = this.state();
     const waiting = state === 'WAITING';
     const held = state === 'LEASED' ? this.lease : undefined;
+    const known = new Map(
+      [...this.records, ...this.starts.map(({ record }) => record), ...this.beside].map(
+        (record) => [record.seq, record],
+      ),
+    );
+    const log = { get: (seq: number): LogRecord | undefined => known.get(seq) };
     return {
+      between: readWaits(log.get, queueNames(log), this.records),
       records: this.records,
       starts: this.starts,
       standing: {
@@ -177,10 +196,17 @@ export class Story {
         ahead: waiting ? 0 : undefined,
         aheadIsMore: false,
         poisonAtNextGrant: false,
-        attemptsLeft: Math.max(0, 4 - this.lease.attempt),
+        poisonThreshold: 10,
+        attemptsLeft: this.attemptsLeft(),
         ...standing,
       },
     };
+  }
+
+  private attemptsLeft(): number {
+    const { maxRetries } = (this.records[0] as TaskCreated).retryPolicy;
+    const free = this.records.filter((one) => one.type === 'TaskFailed' && one.kind === 'released');
+    return Math.max(0, maxRetries + 1 - this.lease.attempt + free.length);
   }
 
   private state(): Standing['state'] {

@@ -1,7 +1,8 @@
 // Holds the page about explain to what explain gives: every field of the JSON is in its tables, and
 // the transcript in it is the text of today's code in all that does not depend on the moment.
+// `REWRITE=1` writes the transcript anew.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { explain, type TaskStory } from '../../src/explain/explain-task.ts';
@@ -11,7 +12,14 @@ import type { LogRecord } from '../../src/model/records.ts';
 import type { Standing } from '../../src/model/response.ts';
 import { stories } from './explain-stories.ts';
 
-const page = readFileSync(path.join(process.cwd(), 'docs', 'EXPLAIN.md'), 'utf8');
+const file = path.join(process.cwd(), 'docs', 'EXPLAIN.md');
+const page = readFileSync(file, 'utf8');
+
+/** A page before a line, the line, and the page after the text that follows it in a code block. */
+function partsAt(text: string, line: string): [string, string, string] {
+  const at = text.indexOf(line);
+  return [text.slice(0, at), line, text.slice(text.indexOf('```', at))];
+}
 type Fields = Record<string, unknown>;
 
 describe('the page about explain', () => {
@@ -39,7 +47,10 @@ describe('the page about explain', () => {
   });
 
   it('shows the story as it is told today', () => {
-    expect(page).include(explanationText(explain(shownStory())));
+    const text = explanationText(explain(shownStory()));
+    const [head, asked, tail] = partsAt(page, '$ leasehold explain T2\n');
+    if (process.env.REWRITE !== undefined) writeFileSync(file, `${head}${asked}${text}${tail}`);
+    expect(page).include(text);
   });
 });
 

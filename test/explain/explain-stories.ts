@@ -144,7 +144,7 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
     new Story({ queue: 'mial' }).start(59).told(60, { queuesAskedFor: ['mail', 'resize'] }),
   'waits-as-the-log-tells': () => ({ ...new Story().told(0), advisory: false }),
   'waits-after-many-expiries': () =>
-    new Story().grant(1, 'w1').expire().told(15, { poisonAtNextGrant: true, attemptsLeft: 0 }),
+    new Story().grant(1, 'w1').expire().told(15, { poisonAtNextGrant: true, poisonThreshold: 1 }),
   'runs-at-the-window': () => {
     const story = new Story({ executionWindowMs: 15_000 }).grant(1, 'w1').heartbeat(4);
     return story.heartbeat(7).told(8);

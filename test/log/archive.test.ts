@@ -112,7 +112,7 @@ describe('an archive', function () {
     expect(world.log.get(first), 'it is gone from the log').to.equal(undefined);
     const explained = await run('explain', '--data-dir', directory, `T${first}`);
     expect(explained.code, explained.err).to.equal(0);
-    expect(explained.out).to.include(`T${first}`).and.to.include('It is COMPLETED.');
+    expect(explained.out).to.include(`T${first}`).and.to.include('It is COMPLETED');
     expect(explained.err).to.match(/was forgotten by record \d+; this is its story as of/);
     const lines = await run('log', '--data-dir', directory, '--task', `T${first}`, '--json');
     const types = lines.out

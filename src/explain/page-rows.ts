@@ -1,0 +1,133 @@
+// Owns the table of records on the page: one row a record, wrapped under itself where the page is
+// narrow and never cut; long rows of heartbeats folded; and the rules that the letters stand for.
+
+import { durationAtMostText, timeText } from '../model/time-text.ts';
+import type { ExplainedRecord, ExplainedStart, Explanation } from './explanation.ts';
+import { plural } from './names.ts';
+import { UNBROKEN, wrap } from './wrap.ts';
+
+/** Of so many heartbeats in a row all are shown, of more the first and the last. */
+const BEATS_SHOWN = 4;
+const FOLD = '⋮';
+
+interface Row {
+  readonly seq: string;
+  readonly time: string;
+  readonly letter: string;
+  readonly text: string;
+}
+
+/** A record of the task, a start of the coordinator, or heartbeats that are folded. */
+type Entry = ExplainedRecord | ExplainedStart | readonly ExplainedRecord[];
+
+export function recordLines(given: Explanation, columns: number): string[] {
+  const entries = [...given.records, ...given.starts].toSorted((a, b) => a.seq - b.seq);
+  const rows = fold(entries).map((entry) => rowOf(entry, given));
+  const width = (pick: (row: Row) => string): number =>
+    rows.reduce((most, row) => Math.max(most, pick(row).length), 0);
+  const seq = width((row) => row.seq);
+  const time = width((row) => row.time);
+  return [
+    ...rows.flatMap((row) => {
+      const head = `  ${row.seq.padStart(seq)}  ${row.time.padEnd(time)}  ${row.letter}  `;
+      const [first = '', ...more] = wrap(row.text, columns, head.length, head.length);
+      return [head + first.slice(head.length), ...more];
+    }),
+    ...leftOutLines(given, columns),
+    '',
+    ...legend(given, rows, columns),
+  ];
+}
+
+function isStart(entry: ExplainedRecord | ExplainedStart): entry is ExplainedStart {
+  return 'clockOffsetMs' in entry;
+}
+
+/** Heartbeats between which nothing else happened; a start of the coordinator ends their row. */
+function fold(entries: readonly (ExplainedRecord | ExplainedStart)[]): Entry[] {
+  const folded: Entry[] = [];
+  let run: ExplainedRecord[] = [];
+  const flush = (): void => {
+    const [first, last] = [run[0], run.at(-1)];
+    if (run.length <= BEATS_SHOWN || first === undefined || last === undefined) {
+      folded.push(...run);
+    } else {
+      folded.push(first, run.slice(1, -1), last);
+    }
+    run = [];
+  };
+  for (const entry of entries) {
+    if (!isStart(entry) && entry.type === 'LeaseExtended') {
+      run.push(entry);
+      continue;
+    }
+    flush();
+    folded.push(entry);
+  }
+  flush();
+  return folded;
+}
+
+function rowOf(entry: Entry, given: Explanation): Row {
+  if ('length' in entry) return foldRow(entry, given);
+  return isStart(entry) ? startRow(entry, given) : recordRow(entry, given);
+}
+
+function recordRow(record: ExplainedRecord, { createdAt }: Explanation): Row {
+  const { seq, at, letter, type, before, after, text } = record;
+  const change = before === after ? type : `${type} → ${after}`;
+  return {
+    seq: String(seq),
+    time: timeText(at, createdAt),
+    letter,
+    text: `${text} ·${UNBROKEN}${change.replaceAll(' ', UNBROKEN)}`,
+  };
+}
+
+function startRow({ seq, at, lastAliveAt }: ExplainedStart, { createdAt }: Explanation): Row {
+  const down =
+    lastAliveAt === undefined ? '' : `: down for ${durationAtMostText(at - lastAliveAt)} at most`;
+  const text = `coordinator started${down} ·${UNBROKEN}CoordinatorStarted`;
+  return { seq: String(seq), time: timeText(at, createdAt), letter: ' ', text };
+}
+
+function foldRow(run: readonly ExplainedRecord[], { createdAt }: Explanation): Row {
+  const [first, last] = [run[0], run.at(-1)] as [ExplainedRecord, ExplainedRecord];
+  const time = (at: number): string => timeText(at, createdAt);
+  const text =
+    `${plural(run.length, 'heartbeat')}: from record ${first.seq} at ${time(first.at)} to record ` +
+    `${last.seq} at ${time(last.at)} ·${UNBROKEN}LeaseExtended`;
+  return { seq: FOLD, time: FOLD, letter: first.letter, text };
+}
+
+/** What is in no row is said: heartbeats that the log dropped or that are too many to read. */
+function leftOutLines(given: Explanation, columns: number): string[] {
+  const lines: string[] = [];
+  if (given.recordsLeftOut > 0) {
+    lines.push(
+      `${plural(given.recordsLeftOut, 'record')} of the task, older heartbeats mostly, are not ` +
+        'shown: they are too many, or the log has dropped them.',
+    );
+  }
+  if (given.startsLeftOut > 0) {
+    lines.push(
+      `${plural(given.startsLeftOut, 'older start')} of the coordinator are not shown either.`,
+    );
+  }
+  return lines.length === 0 ? [] : ['', ...lines.flatMap((line) => wrap(line, columns, 2, 2))];
+}
+
+/** The rules of the letters in use, in the order of the letters, and what else stands in a row. */
+function legend(given: Explanation, rows: readonly Row[], columns: number): string[] {
+  const rules = new Map<string, string>();
+  for (const { letter, type, before, after, rule } of given.records) {
+    const change =
+      before === 'NONE' ? `new → ${after}` : before === after ? before : `${before} → ${after}`;
+    rules.set(letter, `${type}, ${change}: ${rule}`);
+  }
+  const lines = [...rules].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (rows.some(({ seq }) => seq === FOLD)) {
+    lines.push([FOLD, 'the records from the first to the last that the row names, not shown']);
+  }
+  return lines.flatMap(([letter, text]) => wrap(`${letter}  ${text}`, columns, 5, 2));
+}

@@ -1,0 +1,65 @@
+// Owns what an explanation says of the tasks that a redrive connects this one with: how the origin
+// ended, and what became of the task that was made from this one.
+
+import { formatTaskId } from '../model/ids.ts';
+import type { LogRecord, TaskCreated } from '../model/records.ts';
+import type { Relative } from '../model/response.ts';
+import { attemptsOf } from './attempts.ts';
+import type { Statement } from './explanation.ts';
+import { reasonText, recordsOf, type Teller } from './names.ts';
+import type { Run } from './overlaps.ts';
+import { overBy } from './summary.ts';
+
+/** A relative's own records, as far as the log still has them: ascending, its TaskCreated first. */
+export interface RelativeStory extends Pick<Relative, 'role' | 'taskId' | 'state'> {
+  readonly records: readonly LogRecord[];
+}
+
+/** @returns the attempts of a relative, none when its records are gone. */
+export function runOf({ taskId, records }: RelativeStory): Run {
+  const [created] = records;
+  const attempts = created?.type === 'TaskCreated' ? attemptsOf(created, records) : [];
+  return { taskId, attempts };
+}
+
+export function originStatement(
+  created: TaskCreated,
+  origin: RelativeStory | undefined,
+  tell: Teller,
+): Statement[] {
+  const { originTaskId, seq } = created;
+  if (originTaskId === undefined) return [];
+  const name = formatTaskId(originTaskId);
+  const end = origin === undefined ? undefined : overBy(origin.records);
+  const ended =
+    end === undefined
+      ? 'which had ended as FAILED or DEAD; its records are forgotten by now'
+      : `which had ended as ${end.type === 'TaskDead' ? 'DEAD' : 'FAILED'} at ${tell.at(end.at)} ` +
+        `(record ${end.seq}): ${endReason(end)}`;
+  const text =
+    `${formatTaskId(seq)} is a redrive: it has the content of ${name}, ${ended}. What was done ` +
+    `as ${name} is told by \`leasehold explain ${name}\`.`;
+  const records = end === undefined ? [originTaskId, seq] : [originTaskId, end.seq, seq];
+  return [{ topic: 'origin', record: seq, text, records }];
+}
+
+function endReason(end: NonNullable<ReturnType<typeof overBy>>): string {
+  if (end.type === 'TaskFailed') return reasonText(end.failureReason);
+  return end.type === 'TaskDead' ? reasonText(end.reason) : 'it was complete';
+}
+
+export function heirStatement(
+  redrivenAs: number | undefined,
+  heir: RelativeStory | undefined,
+  tell: Teller,
+): Statement[] {
+  if (redrivenAs === undefined) return [];
+  const name = formatTaskId(redrivenAs);
+  const [created] = heir?.records ?? [];
+  const when = created === undefined ? '' : ` at ${tell.at(created.at)}`;
+  const stands = heir === undefined ? '' : ` It is ${heir.state} now.`;
+  const text =
+    `The task was redriven${when}: ${name} has its content.${stands} What was done as ${name} ` +
+    `is told by \`leasehold explain ${name}\`.`;
+  return [{ topic: 'heir', record: redrivenAs, text, records: recordsOf(redrivenAs) }];
+}

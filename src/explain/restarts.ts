@@ -1,0 +1,83 @@
+// Owns what each start of the coordinator meant for the task: how long it was down at most, whether
+// a lease lived through that or ended in it, and how its clock stands to the wall clock.
+
+import { formatLeaseId } from '../model/ids.ts';
+import type { ExplainedAttempt, ExplainedStart, Statement } from './explanation.ts';
+import { durationAtMostText, durationText, recordsOf, type Teller } from './names.ts';
+import { endSeenFrom, isDuring } from './silences.ts';
+import type { EndRecord } from './summary.ts';
+
+/** Coordinator time and wall clock: a smaller difference is not worth a sentence. */
+const OFFSET_TOLD_MS = 1_000;
+
+/** What a start of the coordinator meant for the lease that was held, if one was. */
+export function startOf(
+  start: ExplainedStart,
+  attempts: readonly ExplainedAttempt[],
+  over: EndRecord | undefined,
+  tell: Teller,
+): Statement {
+  const held = attempts.find((one) => isDuring(start, one.leaseId, one.endRecord));
+  const { seq, at, lastAliveAt } = start;
+  const down =
+    lastAliveAt === undefined
+      ? ''
+      : `. The newest record before it is of ${tell.at(lastAliveAt)}, so it was down, or its log ` +
+        `took no records, for ${durationAtMostText(at - lastAliveAt)} at most`;
+  const meant =
+    over !== undefined && over.seq < seq
+      ? 'The task was over before that.'
+      : meantFor(start, held, tell);
+  return {
+    topic: 'restart',
+    record: seq,
+    text: `The coordinator started anew at ${tell.at(at)}${down}. ${meant}`,
+    records: recordsOf(
+      held?.leaseId,
+      seq,
+      ranOutWhileDown(held, start) ? held?.endRecord : undefined,
+    ),
+  };
+}
+
+const ranOutWhileDown = (held: ExplainedAttempt | undefined, start: ExplainedStart): boolean =>
+  held !== undefined && endSeenFrom(held, start) === 'down';
+
+function meantFor(start: ExplainedStart, held: ExplainedAttempt | undefined, tell: Teller): string {
+  if (held === undefined) return 'Nobody held the task then; it went on waiting.';
+  const lease = formatLeaseId(held.leaseId);
+  const expiry = tell.at(held.leaseExpiry);
+  const seen = endSeenFrom(held, start);
+  if (seen === 'before') {
+    return `${lease} had run out at ${expiry}, before that start, and was recorded after it.`;
+  }
+  if (seen === 'up') {
+    const left = durationText(held.leaseExpiry - start.at);
+    const until =
+      held.ended === 'expired' ? ` It ran out at ${expiry}, ${left} after that start.` : '';
+    return (
+      `${lease} was held then and stayed valid: a restart neither ends nor renews a ` +
+      `lease.${until}`
+    );
+  }
+  return (
+    `${lease} ran out at ${expiry}, while the coordinator was down: it would have recorded that ` +
+    'at once, but the record comes after that start.'
+  );
+}
+
+/** Coordinator time never runs backward, so after the wall clock was set back it is ahead of it. */
+export function clockOf(start: ExplainedStart, tell: Teller): Statement | undefined {
+  const offset = start.clockOffsetMs;
+  if (Math.abs(offset) < OFFSET_TOLD_MS) return undefined;
+  const direction = offset > 0 ? 'ahead of' : 'behind';
+  return {
+    topic: 'clock',
+    record: start.seq,
+    text:
+      `At the start of ${tell.at(start.at)} coordinator time was ` +
+      `${durationText(Math.abs(offset))} ${direction} the wall clock; it never runs backward, ` +
+      'and all times here are coordinator time.',
+    records: [start.seq],
+  };
+}

@@ -1,0 +1,102 @@
+// Owns what a task waited for between being eligible and its grant: the coordinator was down, other
+// tasks came first, the worker was full, or nobody asked. It is read off other tasks' records. Who
+// asked in vain is in no record, and is inferred only where the order of grants leaves no doubt.
+
+import { formatLeaseId, formatTaskId } from '../model/ids.ts';
+import type { Between, ExplainedAttempt, ExplainedStart, Wait } from './explanation.ts';
+import { durationAtMostText, durationText, nameText, plural, type Teller } from './names.ts';
+
+/** A wait for a worker that is shorter than this is not worth a sentence. */
+const WAIT_TOLD_MS = 1_000;
+/** A lease that ended so shortly before the grant may have made the room for it. */
+const FREED_MS = 1_000;
+
+/** @returns what lay in the attempt's wait, or undefined when it was granted at once. */
+export function waitOf(
+  attempt: ExplainedAttempt,
+  starts: readonly ExplainedStart[],
+  between: Between | undefined,
+): Wait | undefined {
+  const { eligibleAt, grantedAt, waitingRecord, leaseId } = attempt;
+  const within = starts.filter(({ seq }) => seq > waitingRecord && seq < leaseId);
+  const down = within.map(({ at, lastAliveAt }) =>
+    Math.max(0, Math.min(at, grantedAt) - Math.max(lastAliveAt ?? eligibleAt, eligibleAt)),
+  );
+  const downMs = down.reduce((sum, ms) => sum + ms, 0);
+  const durationMs = grantedAt - eligibleAt;
+  if (durationMs < WAIT_TOLD_MS && downMs === 0) return undefined;
+  const seqs = within.filter((_, index) => (down[index] ?? 0) > 0).map(({ seq }) => seq);
+  return { durationMs, starts: seqs, downMs, between };
+}
+
+/** @returns sentences, and the records that they rest on besides the attempt's own. */
+export function waitTexts(
+  attempt: ExplainedAttempt,
+  queue: string,
+  tell: Teller,
+): { readonly texts: string[]; readonly records: number[] } {
+  const { wait } = attempt;
+  if (wait === undefined) return { texts: [], records: [] };
+  const { between, durationMs } = wait;
+  const length = durationText(durationMs);
+  const texts = [
+    `It had been eligible since ${tell.at(attempt.eligibleAt)} and waited ${length} for a worker.`,
+    ...downTexts(wait),
+  ];
+  const records = [...wait.starts];
+  if (durationMs < WAIT_TOLD_MS) return { texts, records };
+  if (between === undefined) {
+    texts.push(
+      'What else lay in that time is not told: the records of other tasks in between are too ' +
+        'many, or removed.',
+    );
+  } else {
+    texts.push(...betweenTexts(attempt, between, queue, records));
+  }
+  return { texts, records };
+}
+
+function downTexts({ starts, downMs }: Wait): string[] {
+  if (starts.length === 0) return [];
+  const records = starts.length === 1 ? `record ${starts[0]}` : `records ${starts.join(', ')}`;
+  return [
+    `For ${durationAtMostText(downMs)} of that at most the coordinator was down ` +
+      `(it started again with ${records}).`,
+  ];
+}
+
+function betweenTexts(
+  { workerId, grantedAt, wait }: ExplainedAttempt,
+  { grants, firstGrant, lastGrant, grantsElsewhere, freed }: Between,
+  queue: string,
+  records: number[],
+): string[] {
+  const texts: string[] = [];
+  const up = (wait?.downMs ?? 0) > 0 ? ' while the coordinator was up' : '';
+  if (grants > 0) {
+    const were = grants === 1 ? 'was' : 'were';
+    texts.push(
+      `Meanwhile ${plural(grants, 'other task')} of queue ${queue} ${were} granted, which had ` +
+        'become eligible earlier: the queue had its turn to keep.',
+    );
+    if (firstGrant !== undefined) records.push(firstGrant);
+    if (lastGrant !== undefined) records.push(lastGrant);
+  } else {
+    const other =
+      grantsElsewhere === 0 ? '' : ', or who did got an older task of another queue it asked for';
+    texts.push(
+      `No task of queue ${queue} was granted meanwhile, so no worker with room for it asked` +
+        `${up}${other}.`,
+    );
+  }
+  if (freed !== undefined && grantedAt - freed.at < FREED_MS) {
+    const ago = durationText(grantedAt - freed.at);
+    texts.push(
+      `Worker ${nameText(workerId)} ended ${formatLeaseId(freed.leaseId)} of ` +
+        `${formatTaskId(freed.taskId)} ${ago} before this grant: until then it may have held ` +
+        'as many leases as its capacity.',
+    );
+    records.push(freed.record);
+  }
+  return texts;
+}
