@@ -77,8 +77,9 @@ export type ToCoordinator =
  */
 export interface ActorControl {
   /** Resolves when the actor does what it is for: an ingress listens, the reader answers. An error
-   * (a port in use) is given as data, because Comlink loses an Error's code. */
-  start(): Promise<StartResult> | StartResult;
+   * (a port in use) is given as data, because Comlink loses an Error's code.
+   * @param listening the addresses of the ingresses that were started before it. */
+  start(listening?: readonly string[]): Promise<StartResult> | StartResult;
   /** First half of stopping: an ingress takes no new connections and refuses new requests. */
   quiesce(): Promise<void> | void;
   /** Second half, after the coordinator has answered everything: write out what is owed, close,

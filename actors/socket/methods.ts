@@ -31,6 +31,8 @@ export interface SocketBackend {
   readonly token: string | undefined;
   /** The body of `config`. */
   readonly configText: string;
+  /** Where HTTP is spoken, as a URL; undefined: nowhere, or not known. */
+  httpAddress(): string | undefined;
   /** @returns the ticket to withdraw or hasten it by; 0: it is answered already. */
   ask(request: Request, onAnswer: OnAnswer): number;
   withdraw(ticket: number): void;

@@ -6,12 +6,12 @@ import { LineReader } from '../../src/protocol/framing.ts';
 import {
   errorAnswer,
   INVALID_REQUEST,
-  looksLikeHttp,
   type RpcCall,
   type RpcItem,
   readLine,
   tooLongAnswer,
 } from '../../src/protocol/jsonrpc.ts';
+import { isRequestLine, opensJson, wrongPortAnswer } from '../../src/protocol/wrong-port.ts';
 import { monotonicMs } from '../shared/clock.ts';
 import { Admission, answerCall, type Reply, type SocketBackend, weightOf } from './methods.ts';
 import { SocketOutput } from './output.ts';
@@ -22,6 +22,8 @@ const WEIGHT_MAX = 1_024;
 const BATCH_WEIGHT_MAX = 16 * WEIGHT_MAX;
 /** Answers that the peer has not taken: no further line is read beyond this. */
 const OWED_MAX_BYTES = 1_048_576;
+/** How long a peer that is turned away may take to read why. */
+const TURNED_AWAY_MS = 1_000;
 
 interface OpenCall {
   readonly weight: number;
@@ -38,7 +40,9 @@ export class SocketPeer {
   #weight = 0;
   /** Bytes that came but were not looked at, because enough is open or owed. */
   #unread: Buffer | undefined;
+  /** Until a line that is not blank has been looked at. */
   #isFirstLine = true;
+  #opensJson = true;
   #hasEnded = false;
   #isFinishing = false;
   #isResuming = false;
@@ -51,8 +55,11 @@ export class SocketPeer {
     this.#output = new SocketOutput(socket, () => this.#goOn());
     this.#admission = new Admission(backend);
     this.#reader = new LineReader(
-      (first) => (first === 0x5b ? backend.batchMaxBytes : backend.lineMaxBytes),
-      (limitBytes) => this.#output.line(tooLongAnswer(limitBytes)),
+      (first) => {
+        this.#opensJson = opensJson(first);
+        return first === 0x5b ? backend.batchMaxBytes : backend.lineMaxBytes;
+      },
+      (limitBytes) => this.#tooLong(limitBytes),
     );
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
@@ -90,7 +97,9 @@ export class SocketPeer {
 
   #take(chunk: Buffer): void {
     if (this.#isFinishing) return;
-    this.#unread = this.#reader.push(chunk, (line) => this.#line(line));
+    const rest = this.#reader.push(chunk, (line) => this.#line(line));
+    if (this.#isFinishing) return;
+    this.#unread = rest;
     const isMidLine = this.#reader.midLine && this.#unread === undefined;
     if (!isMidLine) this.#halfLineSinceMs = undefined;
     else this.#halfLineSinceMs ??= monotonicMs();
@@ -116,18 +125,35 @@ export class SocketPeer {
 
   /** @returns whether the next line may be looked at now. */
   #line(line: Buffer): boolean {
-    if (this.#isFirstLine) {
-      this.#isFirstLine = false;
-      if (looksLikeHttp(line)) {
-        this.#socket.destroy();
-        return false;
-      }
+    if (this.#isFinishing) return false;
+    if (this.#isFirstLine && isRequestLine(line)) {
+      this.#turnAway(() => this.#socket.end(wrongPortAnswer(this.#backend.httpAddress())));
+      return false;
     }
     const message = readLine(line);
+    if (message.kind !== 'nothing') this.#isFirstLine = false;
     if (message.kind === 'one') {
       this.#answer(message.item, line.length, false, (...pieces) => this.#output.line(...pieces));
     } else if (message.kind === 'batch') this.#batch(message.items, line.length);
     return !this.#isFull() && !this.#socket.destroyed;
+  }
+
+  /** The line is thrown away. A first one that is no JSON may be a request line of HTTP: what
+   * follows would be a web page's. */
+  #tooLong(limitBytes: number): void {
+    if (this.#isFinishing) return;
+    this.#output.line(tooLongAnswer(limitBytes));
+    if (this.#isFirstLine && !this.#opensJson) this.#turnAway(() => this.finish());
+    this.#isFirstLine = false;
+  }
+
+  /** Reads nothing more of this peer, and waits a moment for it to take the answer: a connection
+   * that is closed over unread bytes is reset, and the answer lost with it. */
+  #turnAway(answer: () => void): void {
+    this.#isFinishing = true;
+    answer();
+    const timer = setTimeout(() => this.#socket.destroy(), TURNED_AWAY_MS);
+    this.#socket.once('close', () => clearTimeout(timer));
   }
 
   /** One line in, one line out: the answers stand in the order of the calls. */

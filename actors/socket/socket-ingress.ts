@@ -24,11 +24,14 @@ export default function socketIngress(data: SocketIngressData): Promise<void> {
     const { progress, config, listen, socketPath } = data;
     const gate = new Gate(new Progress(progress), OPEN_MAX);
     const reader = new ReaderLink(gate, 'socket');
-    const server = new SocketServer(backendOf(config, gate, reader));
+    let httpAddress: string | undefined;
+    const backend = backendOf(config, gate, reader, () => httpAddress);
+    const server = new SocketServer(backend);
     const actor: ProducerControl = {
       connect: (end: MailboxEnd) => gate.connect(end),
       connectReader: (port: MessagePort) => reader.connect(port),
-      async start(): Promise<StartResult> {
+      async start(listening = []): Promise<StartResult> {
+        httpAddress = listening.find((address) => address.startsWith('http'));
         try {
           const address = await server.listen({ ...listen, path: socketPath });
           warmUp();
@@ -58,12 +61,14 @@ function backendOf(
   config: SocketIngressData['config'],
   gate: Gate,
   reader: ReaderLink,
+  httpAddress: SocketBackend['httpAddress'],
 ): SocketBackend {
   return {
     limits: config,
     lineMaxBytes: bodyMaxBytes(config.payloadMaxBytes),
     batchMaxBytes: Math.max(config.batchMaxBytes, bodyMaxBytes(config.payloadMaxBytes)),
     token: config.token,
+    httpAddress,
     configText: JSON.stringify(config.shownConfig),
     ask: (request, onAnswer) => gate.ask(request, onAnswer),
     withdraw: (ticket) => gate.withdraw(ticket),

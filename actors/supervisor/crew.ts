@@ -26,6 +26,8 @@ export class Crew {
   readonly #logger: Logger;
   readonly #pool: ActorPool;
   readonly #ingresses = new Map<string, Actor<ProducerControl>>();
+  /** Where each ingress listens, by its name. */
+  readonly #addresses = new Map<string, string>();
   readonly #deaths = new Map<string, number>();
   #reader: Actor<ReaderControl>;
   #timer: Actor<ProducerControl>;
@@ -48,7 +50,8 @@ export class Crew {
   async listen(): Promise<StartResult[]> {
     const results: StartResult[] = [];
     for (const actor of this.#ingresses.values()) {
-      results.push(await actor.control.call((remote) => remote.start()));
+      const result = await this.#listen(actor);
+      results.push(result);
     }
     return results;
   }
@@ -121,10 +124,16 @@ export class Crew {
     return actor;
   }
 
+  async #listen({ name, control }: Actor<ProducerControl>): Promise<StartResult> {
+    const result = await control.call((remote) => remote.start([...this.#addresses.values()]));
+    if (result.ok && result.address !== undefined) this.#addresses.set(name, result.address);
+    return result;
+  }
+
   /** The port of the dead one may be held for a moment still, or be taken by another program. */
   async #listenAgain(ingress: Actor<ProducerControl>): Promise<void> {
     for (;;) {
-      const result = await ingress.control.call((remote) => remote.start());
+      const result = await this.#listen(ingress);
       if (result.ok || this.#stopping) return;
       this.#logger.error({ ...result }, `the ${ingress.name} ingress cannot listen`);
       await pause(RESTART_MAX_MS);

@@ -7,25 +7,57 @@ import type { TaskStateName } from './request.ts';
 /** Number of the record that the request caused; null: none. */
 export type Caused = number | null;
 
-export type CancelledReason = 'lease_expired' | 'lease_superseded' | 'task_dead';
-export type RejectedReason =
-  | 'malformed'
-  | 'unknown_task'
-  | 'unknown_lease'
-  | 'duplicate_report'
-  | 'task_terminal'
-  | 'not_redrivable'
-  | 'request_id_conflict'
-  | 'too_large'
-  | 'lease_expired'
-  | 'lease_superseded'
-  | 'already_reported'
-  | 'task_dead'
-  | 'forbidden'
-  | 'unauthorized'
-  | 'unknown_route'
-  | 'method_not_allowed';
-export type UnavailableReason = 'mailbox_full' | 'recovering' | 'log_unavailable' | 'shutting_down';
+type Outcome = 'CANCELLED' | 'REJECTED' | 'UNAVAILABLE';
+interface ReasonRow {
+  /** The HTTP status; the socket and a batch carry the same number as a field. */
+  readonly status: number;
+  /** The same for every occurrence; a refusal's `detail` tells about this one. */
+  readonly title: string;
+  readonly outcomes: readonly Outcome[];
+}
+const reason = <const O extends Outcome>(status: number, title: string, ...outcomes: O[]) => ({
+  status,
+  title,
+  outcomes,
+});
+
+/** Every reason that a refusal can have. */
+export const REASONS = {
+  malformed: reason(400, 'The request is malformed', 'REJECTED'),
+  unauthorized: reason(401, 'The token is missing or wrong', 'REJECTED'),
+  forbidden: reason(403, 'Requests from web pages are refused', 'REJECTED'),
+  unknown_task: reason(404, 'There is no such task', 'REJECTED'),
+  unknown_lease: reason(404, 'This lease was never granted for this task', 'REJECTED'),
+  unknown_route: reason(404, 'There is no such route', 'REJECTED'),
+  method_not_allowed: reason(405, 'The route does not take this method', 'REJECTED'),
+  duplicate_report: reason(409, 'The lease has its outcome already', 'REJECTED'),
+  task_terminal: reason(409, 'The task is over', 'REJECTED'),
+  not_redrivable: reason(409, 'Only FAILED and DEAD tasks are redriven', 'REJECTED'),
+  already_reported: reason(409, 'The lease ended with its own report', 'REJECTED'),
+  // A report without permission is CANCELLED, a heartbeat without permission is REJECTED.
+  lease_expired: reason(409, 'The lease expired', 'CANCELLED', 'REJECTED'),
+  lease_superseded: reason(
+    409,
+    'The lease expired and a later one was granted',
+    'CANCELLED',
+    'REJECTED',
+  ),
+  task_dead: reason(409, 'The task was killed', 'CANCELLED', 'REJECTED'),
+  too_large: reason(413, 'The request is too large', 'REJECTED'),
+  request_id_conflict: reason(422, 'The request id names another content', 'REJECTED'),
+  mailbox_full: reason(503, 'The mailbox is full', 'UNAVAILABLE'),
+  recovering: reason(503, 'The log is being replayed', 'UNAVAILABLE'),
+  log_unavailable: reason(503, 'The log takes no records now', 'UNAVAILABLE'),
+  shutting_down: reason(503, 'The coordinator is stopping', 'UNAVAILABLE'),
+} as const satisfies Record<string, ReasonRow>;
+
+export type Reason = keyof typeof REASONS;
+type ReasonOf<O extends Outcome> = {
+  [R in Reason]: O extends (typeof REASONS)[R]['outcomes'][number] ? R : never;
+}[Reason];
+export type CancelledReason = ReasonOf<'CANCELLED'>;
+export type RejectedReason = ReasonOf<'REJECTED'>;
+export type UnavailableReason = ReasonOf<'UNAVAILABLE'>;
 
 interface RefusalDetails {
   readonly kind: 'refusal';

@@ -1,6 +1,7 @@
 // Owns the description of the answers for /openapi.json. Nothing validates with these: what an
 // answer is, format.ts decides, and a test holds the two against each other.
 
+import { REASONS } from '../model/refusal.ts';
 import { TASK_STATES } from '../model/request.ts';
 import { as, boolean, integer, list, object, optional, type Schema, text } from './schema.ts';
 import { LeaseIdText, MetadataBody, QueueName, TaskIdText } from './schemas.ts';
@@ -167,7 +168,7 @@ const Problem = object(
     status: integer(),
     detail: text(),
     outcome: word(['CANCELLED', 'REJECTED', 'UNAVAILABLE'], 'What a program decides by.'),
-    reason: text({ description: 'Why, as a word.' }),
+    reason: word(Object.keys(REASONS), 'Why, as a word.'),
     field: optional(text({ description: 'The field that is malformed, dotted.' })),
     first_outcome: optional(word(['COMMITTED', 'CANCELLED'], 'What the first report got.')),
     first_report: optional(word(['complete', 'fail'], 'Which the first report was.')),

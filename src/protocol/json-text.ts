@@ -14,11 +14,10 @@ interface Level {
 /**
  * Runs only when json.ts has counted that there is one, so it may be slow; the text is well-formed
  * and not nested deep.
- * @returns the dotted path of the first key that its object has already.
+ * @returns the path of the first key that its object has already, the key last.
  */
-export function duplicateField(text: string): string {
+export function duplicatePath(text: string): string[] {
   const levels: Level[] = [];
-  const path = (): string => levels.map((level) => level.at).join('.');
   for (let i = 0; i < text.length; i += 1) {
     const char = text[i];
     const top = levels.at(-1);
@@ -32,13 +31,13 @@ export function duplicateField(text: string): string {
       const end = closingQuote(text, i);
       if (top?.keys !== undefined && isKey(text, end)) {
         top.at = JSON.parse(text.slice(i, end + 1)) as string;
-        if (top.keys.has(top.at)) return path();
+        if (top.keys.has(top.at)) return levels.map((level) => level.at);
         top.keys.add(top.at);
       }
       i = end;
     }
   }
-  return '';
+  return [];
 }
 
 function isKey(text: string, end: number): boolean {

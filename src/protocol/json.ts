@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { DEPTH_MAX } from '../model/limits.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';
-import { closingQuote, duplicateField } from './json-text.ts';
+import { closingQuote, duplicatePath } from './json-text.ts';
 
 export interface JsonValue {
   readonly kind: 'json';
@@ -34,7 +34,7 @@ export function parseJson(bytes: Uint8Array): JsonValue | Rejected {
   }
   // JSON.parse keeps the last of two equal keys: only then are there fewer keys than members.
   if (members !== countKeys(value)) {
-    const field = duplicateField(text);
+    const field = duplicatePath(text).join('.');
     return rejected('malformed', `The key ${field} is given twice.`, { field });
   }
   return { kind: 'json', value };
@@ -49,9 +49,12 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-// The engine's message quotes the text, which may be somebody's payload; the place is enough.
+// The engine's message may quote the text, which may be somebody's payload: the place is enough.
+// Only a message that ends with the place has it; one that quotes ends with "is not valid JSON".
+const PLACE = / JSON at position (\d+)(?: \(line \d+ column \d+\))?$/;
+
 function where(error: unknown): string {
-  const place = /position (\d+)/.exec(error instanceof Error ? error.message : '');
+  const place = PLACE.exec(error instanceof Error ? error.message : '');
   return place === null ? '' : ` (near character ${place[1]})`;
 }
 

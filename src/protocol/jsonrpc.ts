@@ -4,6 +4,7 @@
 import { BATCH_MAX, ID_MAX_BYTES } from '../model/limits.ts';
 import type { Rejected } from '../model/refusal.ts';
 import { parseJson } from './json.ts';
+import { duplicatePath } from './json-text.ts';
 
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
@@ -74,12 +75,6 @@ export function tooLongAnswer(limitBytes: number): string {
   return errorAnswer('null', INVALID_REQUEST, text, data);
 }
 
-const METHODS_OF_HTTP = /^(GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH|PRI) | HTTP\/\d/i;
-
-/** Whether a connection's first line comes from a browser, made to speak to us by a web page. */
-export const looksLikeHttp = (line: Buffer): boolean =>
-  METHODS_OF_HTTP.test(line.toString('latin1', 0, 8_192).trimEnd());
-
 function readCall(value: unknown): RpcItem {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return bad('null', INVALID_REQUEST, 'A call is a JSON object.');
@@ -123,12 +118,14 @@ function bad(id: string, code: number, message: string, data?: object): BadCall 
 function unread(line: Buffer, { detail, field }: Rejected): BadCall {
   const text = detail ?? 'The line cannot be read.';
   if (field === undefined) return bad('null', PARSE_ERROR, text);
-  const call: unknown = JSON.parse(line.toString('utf8'));
-  const known = Array.isArray(call) || field === 'id' ? undefined : readCall(call);
+  const source = line.toString('utf8');
+  // The path and not its dotted text: a member may be called `params.x`, with the dot in its name.
+  const [member, ...inside] = duplicatePath(source);
+  const call: unknown = JSON.parse(source);
+  const known = Array.isArray(call) || member === 'id' ? undefined : readCall(call);
   const id = known?.kind === 'call' ? known.id : 'null';
-  const isParam = field.startsWith('params.');
-  const code = isParam ? INVALID_PARAMS : INVALID_REQUEST;
-  return bad(id, code, text, { field: isParam ? field.slice('params.'.length) : field });
+  if (member !== 'params' || inside.length === 0) return bad(id, INVALID_REQUEST, text, { field });
+  return bad(id, INVALID_PARAMS, text, { field: inside.join('.') });
 }
 
 function isBlank(line: Buffer): boolean {

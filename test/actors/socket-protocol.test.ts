@@ -133,6 +133,19 @@ describe('socket protocol', () => {
       'method',
       7,
     ],
+    [
+      'a member twice whose name has a dot',
+      '{"jsonrpc":"2.0","id":7,"method":"stats","params.x":1,"params.x":2}',
+      -32600,
+      'params.x',
+    ],
+    [
+      'a param twice whose name has a dot',
+      '{"jsonrpc":"2.0","id":7,"method":"submit","params":{"payload":"a","a.b":1,"a.b":2}}',
+      -32602,
+      'a.b',
+      7,
+    ],
     ['the id twice', '{"jsonrpc":"2.0","id":7,"id":8,"method":"stats"}', -32600, 'id'],
     [
       'an id of the wrong shape',
@@ -211,13 +224,91 @@ describe('socket protocol', () => {
     expect((await peer.answers(1))[0]).to.include({ id: 1 });
   });
 
-  it('closes on a first line of HTTP and reads nothing after it', async () => {
+  const attack = JSON.stringify(call(1, 'submit', { payload: 'from a web page' }));
+  const requestLines = [
+    'POST / HTTP/1.1',
+    'GET /v1/tasks?limit=1 HTTP/1.0',
+    'PRI * HTTP/2.0',
+    'BREW /pot HTTP/1.1',
+    `GET /${'x'.repeat(5_000)} HTTP/1.1`,
+    '\r\n\r\nOPTIONS * HTTP/1.1',
+  ];
+  for (const requestLine of requestLines) {
+    const shown = JSON.stringify(requestLine.slice(0, 40));
+    it(`answers HTTP with the right address, and reads nothing after ${shown}`, async () => {
+      const peer = open();
+      peer.socket.write(`${requestLine}\r\nHost: 127.0.0.1\r\n\r\n${attack}\n`);
+      await peer.until(() => peer.lines.length >= 6);
+      peer.send(attack, attack);
+      peer.socket.end();
+      await peer.until(() => peer.isClosed);
+      expect(backend.asked).to.have.length(0);
+      expect(peer.lines[0]).to.equal('HTTP/1.1 400 Bad Request\r');
+      expect(peer.lines).to.include('connection: close\r');
+      expect(peer.lines.at(-1)).to.include('http://127.0.0.1:5327');
+      expect(peer.lines).to.have.length(6);
+    });
+  }
+
+  it('cuts off a client of HTTP that goes on sending', async () => {
     const peer = open();
-    const attack = JSON.stringify(call(1, 'submit', { payload: 'from a web page' }));
-    peer.socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n${attack}\n`);
+    peer.socket.write('POST / HTTP/1.1\r\n');
+    await peer.until(() => peer.lines.length >= 6);
+    const more = setInterval(() => peer.send(attack), 20);
+    await peer.until(() => peer.isClosed);
+    clearInterval(more);
+    expect(backend.asked).to.have.length(0);
+  });
+
+  it('answers a request line that comes without a line feed', async () => {
+    const peer = open();
+    peer.socket.end('GET / HTTP/1.1');
+    await peer.until(() => peer.isClosed);
+    expect(peer.lines[0]).to.equal('HTTP/1.1 400 Bad Request\r');
+  });
+
+  const payloads = ['GET / HTTP/1.1', ' HTTP/1', 'a HTTP/1.1\r\nb', 'POST /v1/tasks HTTP/1.1'];
+  for (const payload of payloads) {
+    it(`takes a first call for a call that carries ${JSON.stringify(payload)}`, async () => {
+      for (const asked of [call(1, 'submit', { payload }), [call(1, 'submit', { payload })]]) {
+        const peer = open();
+        peer.send(` ${JSON.stringify(asked)}`, call(2, 'stats'));
+        const answers = (await peer.answers(2)).flat();
+        expect(answers.map(({ id, result }) => [id, result.op])).to.deep.equal([
+          [1, 'submit'],
+          [2, 'stats'],
+        ]);
+      }
+    });
+  }
+
+  for (const line of ['GET /', 'hello HTTP/1.1', 'HTTP/1.1 200 OK', 'GET / HTTP/1.1 {}', 'GET']) {
+    it(`refuses ${line} as no JSON, and goes on`, async () => {
+      const peer = open();
+      peer.send(line, call(2, 'stats'));
+      const [refusal, next] = await peer.answers(2);
+      expect(refusal.error.code).to.equal(-32700);
+      expect(next.result).to.deep.equal({ op: 'stats' });
+    });
+  }
+
+  it('takes HTTP for any other line once a call has come', async () => {
+    const peer = open();
+    peer.send(call(1, 'stats'), 'GET / HTTP/1.1', call(2, 'stats'));
+    const answers = await peer.answers(3);
+    expect(answers.map((each) => each.error?.code)).to.deep.equal([undefined, -32700, undefined]);
+  });
+
+  it('reads nothing after a first line that is too long and no JSON', async () => {
+    const peer = open();
+    peer.socket.write(`GET /${'x'.repeat(7_000)} HTTP/1.1\r\n${attack}\n`);
+    await peer.until(() => peer.lines.length > 0);
+    peer.send(attack);
+    peer.socket.end();
     await peer.until(() => peer.isClosed);
     expect(backend.asked).to.have.length(0);
-    expect(peer.lines).to.deep.equal([]);
+    expect(peer.lines).to.have.length(1);
+    expect(JSON.parse(peer.lines[0] ?? '').error.data.reason).to.equal('too_large');
   });
 
   describe('with a token', () => {

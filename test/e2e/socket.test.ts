@@ -38,6 +38,13 @@ describe('the socket end to end', () => {
     expect(created).to.have.length(ids.length);
   });
 
+  it('tells a client of HTTP where HTTP is spoken', async () => {
+    const wrong = await fetch(`http://127.0.0.1:${server.socketPort}/v1/stats`);
+    expect(wrong.status).to.equal(400);
+    const told = /http:\/\/[^ ]+\d/.exec(await wrong.text())?.[0];
+    expect((await fetch(`${told}/v1/stats`)).status).to.equal(200);
+  });
+
   it('ends a long poll by the half-close, and grants nothing to who is gone', async () => {
     const parked = { worker_id: 'w', queues: ['later'], wait_ms: 60_000 };
     const half = open();

@@ -25,6 +25,15 @@ describe('strict JSON', () => {
     }
   });
 
+  it('names a place that the parser found, never one that the text speaks of', () => {
+    expect(parse('{"a":1,'))
+      .to.have.property('detail')
+      .that.matches(/\(near character 7\)/);
+    for (const text of ['position 77', '{"a": at JSON at position 77', '[x JSON at position 77]']) {
+      expect(parse(text), text).to.have.property('detail').that.does.not.include('77');
+    }
+  });
+
   it('refuses bytes that are no UTF-8', () => {
     for (const bytes of [
       [0x22, 0xff, 0x22],

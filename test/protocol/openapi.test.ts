@@ -2,7 +2,7 @@
 
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
-import { rejected } from '../../src/model/refusal.ts';
+import { REASONS, rejected } from '../../src/model/refusal.ts';
 import type { Response, TaskSummary } from '../../src/model/response.ts';
 import { ANSWERS, type AnswerName } from '../../src/protocol/answer-schemas.ts';
 import { format } from '../../src/protocol/format.ts';
@@ -106,6 +106,12 @@ describe('the OpenAPI document', () => {
       expect(validator.errors).to.equal(null);
     });
   }
+
+  it('names every reason that a refusal can have', () => {
+    const { reason } = ANSWERS.Problem.properties;
+    expect(reason).to.have.property('enum').that.has.members(Object.keys(REASONS));
+    expect(ANSWERS.Problem.required).to.include('reason');
+  });
 
   it('refers only to what it has', () => {
     const text = JSON.stringify(openApi('1.2.3'));

@@ -1,0 +1,27 @@
+// Owns what a client is told that speaks HTTP to the port of the socket: how its first line is
+// known, and the one answer that it can read.
+
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+const WHITE_SPACE = new Set([0x20, 0x09, 0x0d, 0x0a]);
+
+/** METHOD SP target SP HTTP/1.1: no JSON text has this form, whatever stands in a payload. */
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \t]+ HTTP\/\d(\.\d)?[ \t]*\r?$/;
+
+/** @param line a first line, without its line feed. */
+export const isRequestLine = (line: Buffer): boolean =>
+  !opensJson(line[0] ?? 0) && REQUEST_LINE.test(line.toString('latin1'));
+
+/** @returns whether a line that begins with this byte can be a call or a batch. */
+export const opensJson = (first: number): boolean =>
+  first === OPEN_BRACE || first === OPEN_BRACKET || WHITE_SPACE.has(first);
+
+/** @param httpAddress where HTTP is spoken, as a URL; undefined: not known. */
+export function wrongPortAnswer(httpAddress: string | undefined): string {
+  const place = httpAddress === undefined ? 'at another port' : `at ${httpAddress}`;
+  const text = `This port takes JSON-RPC 2.0, one call a line. HTTP is spoken ${place}.\n`;
+  return (
+    'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n' +
+    `connection: close\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  );
+}
