@@ -2,24 +2,36 @@
 // that were written under this number, never whether the record makes sense at its place.
 //
 //   u32 checksum (of the number and all that follows) · u8 type code · varint flags · varint at
-//   · varint number - prev (0: none) · the type's fields (write-record.ts, read-record.ts)
+//   · varint number - prev (0: none) · the type's fields
 //
-// Numbers of earlier records are written as the distance back, times as the signed distance from
+// Which fields a type has, in which order and under which flags, is described in
+// model/record-fields.ts; how each kind of field is stored stands in write-fields.ts and
+// read-fields.ts. Numbers of earlier records are the distance back, times the signed distance from
 // `at`. A record's own number, which is a task's or a lease's id, is its key and not stored again.
 
 import { ByteReader, ByteWriter } from '../model/bytes.ts';
+import { fieldsOf, recordOf, visitFields } from '../model/record-fields.ts';
 import { type LogRecord, RECORD_TYPES, type RecordType } from '../model/records.ts';
 import { checksum } from './checksum.ts';
 import { LogCorrupt } from './log.ts';
-import { readRecord } from './read-record.ts';
-import { writeRecord } from './write-record.ts';
+import { numberBack, ReadFields } from './read-fields.ts';
+import { distanceBack, WrittenFields } from './write-fields.ts';
 
 /** Every entry of the log, record or not, begins with this many bytes of checksum. */
 export const CHECKSUM_BYTES = 4;
 
 const CODE = new Map<RecordType, number>(RECORD_TYPES.map((type, i) => [type, i + 1]));
 const writer = new ByteWriter(4096);
+/** The fields are written first: only then is it known which of the optional ones there are. */
+const body = new ByteWriter(4096);
+const written = new WrittenFields(body);
 const reader = new ByteReader();
+const read = new ReadFields(reader);
+
+/** Of a later format's CoordinatorStarted anything: its version is told before anything else. */
+const KNOWN_FLAGS = RECORD_TYPES.map((type) =>
+  type === 'CoordinatorStarted' ? 0xffff : fieldsOf(type).reduce((all, { bit }) => all | bit, 0),
+);
 
 /** The checksum with which an entry's bytes begin, whether it is right or not. */
 export const checksumOf = (b: Uint8Array, at = 0): number =>
@@ -34,10 +46,15 @@ export const checksumOf = (b: Uint8Array, at = 0): number =>
  * @throws RangeError when a field cannot be stored: a number that is not before it in the log, say.
  */
 export function encodeRecord(record: LogRecord): Uint8Array {
+  written.reset(record);
+  visitFields(written, record);
   writer.reset();
   writer.u32(0);
   writer.u8(CODE.get(record.type) as number);
-  writeRecord(writer, record);
+  writer.varint(written.flags);
+  writer.varint(record.at);
+  writer.varint(record.prev === 0 ? 0 : distanceBack(record.seq, record.prev));
+  writer.append(body.view());
   writer.setU32(0, checksum(record.seq, writer.view(), CHECKSUM_BYTES, writer.length));
   return writer.finish();
 }
@@ -59,7 +76,7 @@ export function decodeRecord(
     if (checksum(seq, bytes, start + CHECKSUM_BYTES, end) !== expected) {
       throw new LogCorrupt(seq, 'its checksum does not match its bytes');
     }
-    const record = readRecord(reader, seq);
+    const record = readRecord(seq);
     if (reader.remaining > 0) throw new RangeError(`${reader.remaining} bytes left over`);
     return record;
   } catch (error) {
@@ -67,4 +84,22 @@ export function decodeRecord(
       throw new LogCorrupt(seq, `cannot decode it: ${error.message}`);
     throw error;
   }
+}
+
+/** @throws RangeError when the bytes are not a record's. */
+function readRecord(seq: number): LogRecord {
+  const code = reader.u8();
+  const type = RECORD_TYPES[code - 1];
+  if (type === undefined) throw new RangeError(`unknown record type ${code}`);
+  const flags = reader.varint();
+  const known = KNOWN_FLAGS[code - 1] as number;
+  if (flags > known || (flags & ~known) !== 0) {
+    throw new RangeError(`unknown flags ${flags} of a ${type}`);
+  }
+  read.seq = seq;
+  read.flags = flags;
+  read.at = reader.varint();
+  const distance = reader.varint();
+  read.prev = distance === 0 ? 0 : numberBack(seq, distance);
+  return recordOf(read, type);
 }

@@ -92,6 +92,12 @@ export class ByteWriter {
     this.buffer.set(value, at);
   }
 
+  /** As they are, without their length. */
+  append(value: Uint8Array): void {
+    const at = this.claim(value.length);
+    this.buffer.set(value, at);
+  }
+
   /** One byte of presence, then the value; as is the next. */
   optionalVarint(value: number | undefined): void {
     this.bool(value !== undefined);

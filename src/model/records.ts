@@ -3,8 +3,8 @@
 //
 // To change a record: never alter or reuse a field or a type code. Add an optional field (old logs
 // lack it, so apply must give its absence today's meaning) or a new type at the end of
-// RECORD_TYPES, raise FORMAT_VERSION, extend log/write-record.ts and log/read-record.ts, and add a
-// golden log written by the new version under test/golden. An older build refuses a newer format
+// RECORD_TYPES, raise FORMAT_VERSION, describe it in record-fields.ts, and add a golden log written
+// by the new version under test/golden. An older build refuses a newer format
 // with both versions named. docs/internals/ADDING-A-FEATURE.md goes the whole way with an example.
 
 /** Written in every CoordinatorStarted; a log with a greater one is refused. */

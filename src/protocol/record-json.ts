@@ -1,89 +1,121 @@
-// Owns the JSON of a record as /v1/log and its followers show it: the stored names, one line each.
-// A field that the record does not have is absent, never null.
+// Owns the JSON of a record as /v1/log and its followers show it: the names of its fields as they
+// are described, on one line. A field that the record does not have is absent, never null.
 
-import type { LogRecord, RetryPolicy, Totals } from '../model/records.ts';
-import { bytesMember, optionalMember } from './format-fields.ts';
+import type { Fields, Texts } from '../model/field-visitor.ts';
+import { visitFields } from '../model/record-fields.ts';
+import type { LogRecord } from '../model/records.ts';
+import { bytesMember } from './format-fields.ts';
+
+/** Shown behind the others of the same object, as payload and result are. */
+const LAST = new Set(['backoff_max_ms', 'extensions', 'last_extension']);
 
 /** @returns one JSON object without a line feed. */
 export function formatRecord(record: LogRecord): string {
   const { seq, type, at, prev } = record;
-  const head = `{"seq":${seq},"type":"${type}","at":${at},"prev":${prev}`;
-  return `${head}${fields(record)}}`;
+  const shown = new ShownFields(record);
+  visitFields(shown, record);
+  return `{"seq":${seq},"type":"${type}","at":${at},"prev":${prev}${shown.members()}}`;
 }
 
-function fields(record: LogRecord): string {
-  switch (record.type) {
-    case 'TaskCreated':
-      return (
-        `,"task_id":"T${record.seq}","queue":"${record.queue}",` +
-        `"execution_window_ms":${record.executionWindowMs},` +
-        `"retry_policy":${policy(record.retryPolicy)}` +
-        optionalMember('request_id', record.requestId) +
-        optionalMember('content_hash', hex(record.contentHash)) +
-        optionalMember('metadata', record.metadata) +
-        optionalMember('not_before', record.notBefore) +
-        (record.originTaskId === undefined ? '' : `,"origin_task_id":"T${record.originTaskId}"`) +
-        `,${bytesMember('payload', record.payload, false)}`
-      );
-    case 'LeaseGranted':
-      return (
-        `,"task_id":"T${record.taskId}","lease_id":"L${record.seq}",` +
-        `"worker_id":${JSON.stringify(record.workerId)},"attempt":${record.attempt},` +
-        `"lease_expiry":${record.leaseExpiry},"granted_at":${record.grantedAt}`
-      );
-    case 'LeaseExtended':
-      return `${ids(record)},"new_lease_expiry":${record.newLeaseExpiry}`;
-    case 'LeaseExpired':
-      return `${ids(record)}${extensions(record)}`;
-    case 'TaskCompleted': {
-      const { result } = record;
-      const shown = result === undefined ? '' : `,${bytesMember('result', result, false)}`;
-      return `${ids(record)}${extensions(record)}${shown}`;
+/** Texts are joined as they come: an object in between would cost more than the text. */
+class ShownFields implements Fields {
+  readonly seq: number;
+  readonly at: number;
+  readonly prev: number;
+  private first = '';
+  private last = '';
+  /** The one member that is an object: where it begins among the others, and its own members. */
+  private outer = '';
+  private inner = '';
+  private innerLast = '';
+
+  constructor({ seq, at, prev }: LogRecord) {
+    this.seq = seq;
+    this.at = at;
+    this.prev = prev;
+  }
+
+  /** @returns all members as JSON, each behind a comma. */
+  members(): string {
+    const { outer, inner, innerLast, first, last } = this;
+    const object = outer === '' ? '' : `${outer}${inner}${innerLast}}`;
+    return `${object}${first}${last}`;
+  }
+
+  has(_bit: number, isThere: boolean): boolean {
+    return isThere;
+  }
+
+  isStored(): boolean {
+    return true;
+  }
+
+  own(name: string, prefix: string): void {
+    this.earlier(name, prefix, this.seq);
+  }
+
+  count(name: string, value: number): number {
+    return this.show(name, value, String(value));
+  }
+
+  version(name: string, value: number): number {
+    return this.show(name, value, String(value));
+  }
+
+  factor(name: string, value: number): number {
+    return this.show(name, value, String(value));
+  }
+
+  time(name: string, value: number): number {
+    return this.show(name, value, String(value));
+  }
+
+  earlier(name: string, prefix: string, value: number): number {
+    return this.show(name, value, prefix === '' ? String(value) : `"${prefix}${value}"`);
+  }
+
+  text(name: string, value: string): string {
+    return this.show(name, value, JSON.stringify(value));
+  }
+
+  choice<T extends string>(name: string, _choices: readonly T[], value: T | undefined): T {
+    return this.show(name, value as T, `"${value}"`);
+  }
+
+  content(name: string, value: Uint8Array): Uint8Array {
+    this.last += `,${bytesMember(name, value, false)}`;
+    return value;
+  }
+
+  hash(name: string, value: Uint8Array): Uint8Array {
+    return this.show(name, value, `"${Buffer.from(value).toString('hex')}"`);
+  }
+
+  texts(name: string, value: Texts): Texts {
+    return this.show(name, value, JSON.stringify(value));
+  }
+
+  private show<T>(name: string, value: T, json: string): T {
+    const dot = name.indexOf('.');
+    if (dot !== -1) {
+      this.showInner(name.slice(0, dot), name.slice(dot + 1), json);
+    } else if (LAST.has(name)) {
+      this.last += `,"${name}":${json}`;
+    } else {
+      this.first += `,"${name}":${json}`;
     }
-    case 'TaskFailed':
-      return (
-        `${ids(record)},"failure_reason":${JSON.stringify(record.failureReason)},` +
-        `"kind":"${record.kind}"${optionalMember('retry_at', record.retryAt)}${extensions(record)}`
-      );
-    case 'TaskCancelled':
-      return `${ids(record)},"report":"${record.report}"`;
-    case 'TaskDead': {
-      const reason = JSON.stringify(record.reason);
-      return `,"task_id":"T${record.taskId}","reason":${reason}${extensions(record)}`;
+    return value;
+  }
+
+  private showInner(object: string, name: string, json: string): void {
+    if (this.outer === '') {
+      this.outer = `${this.first},"${object}":{`;
+      this.first = '';
+      this.inner = `"${name}":${json}`;
+    } else if (LAST.has(name)) {
+      this.innerLast += `,"${name}":${json}`;
+    } else {
+      this.inner += `,"${name}":${json}`;
     }
-    case 'CoordinatorStarted':
-      return (
-        `,"epoch":${record.seq},"format_version":${record.formatVersion},` +
-        `"started_at":${record.startedAt}`
-      );
-    case 'HistoryForgotten':
-      return (
-        `,"completed_through":${record.completedThrough},` +
-        `"failed_through":${record.failedThrough},"totals":${totals(record.totals)}`
-      );
   }
 }
-
-const ids = (record: { taskId: number; leaseId: number }): string =>
-  `,"task_id":"T${record.taskId}","lease_id":"L${record.leaseId}"`;
-
-const extensions = (record: { extensions: number; lastExtension: number }): string =>
-  record.extensions === 0
-    ? ''
-    : `,"extensions":${record.extensions},"last_extension":${record.lastExtension}`;
-
-const hex = (bytes: Uint8Array | undefined): string | undefined =>
-  bytes === undefined ? undefined : Buffer.from(bytes).toString('hex');
-
-const policy = (given: RetryPolicy): string =>
-  `{"max_retries":${given.maxRetries},"backoff_ms":${given.backoffMs},` +
-  `"backoff_factor":${given.backoffFactor}${optionalMember('backoff_max_ms', given.backoffMaxMs)}}`;
-
-const totals = (lifetime: Totals): string =>
-  JSON.stringify({
-    lease_expirations: lifetime.leaseExpirations,
-    duplicate_executions: lifetime.duplicateExecutions,
-    late_reports: lifetime.lateReports,
-    retries: lifetime.retries,
-    starts: lifetime.starts,
-  });

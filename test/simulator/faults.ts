@@ -216,9 +216,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'the log loses a field',
-    changes: [
-      ['writeTime(out, record.at, record.retryAt)', 'writeTime(out, record.at, record.at)'],
-    ],
+    changes: [["f.time('retry_at', r.retryAt)", "f.time('retry_at', f.at)"]],
     seenBy: ['durability', 'exception'],
   },
   {
