@@ -57,7 +57,8 @@ export default function socketIngress(data: SocketIngressData): Promise<void> {
   });
 }
 
-function backendOf(
+/** What a connection's methods reach: the coordinator over the gate, and the reader. */
+export function backendOf(
   config: SocketIngressData['config'],
   gate: Gate,
   reader: ReaderLink,

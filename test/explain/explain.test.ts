@@ -1,5 +1,5 @@
-// Holds explanations to kept transcripts: what a newcomer would read. `REWRITE=1` writes them anew;
-// read the difference before it is committed.
+// Holds explanations to kept transcripts: what a newcomer would read. `npm run golden` writes them
+// anew; read the difference before it is committed.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ describe('explain', () => {
       const text = explanationText(told);
       const file = join(kept, `${name}.txt`);
       if (process.env.REWRITE !== undefined) writeFileSync(file, text);
-      expect(existsSync(file), `${file} is missing: REWRITE=1 makes it`).equal(true);
+      expect(existsSync(file), `${file} is missing: npm run golden makes it`).equal(true);
       expect(text).equal(readFileSync(file, 'utf8'));
     });
 

@@ -7,6 +7,7 @@ import { brokenInvariants } from '../../src/core/invariants.ts';
 import type { Archive } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import { Coordinator } from '../../src/loop/coordinator.ts';
+import type { CoordinatorEvents, Surroundings } from '../../src/loop/loop-options.ts';
 import { replay } from '../../src/loop/replay.ts';
 import type { Mode } from '../../src/loop/turn.ts';
 import type { CoreKnobs } from '../../src/model/knobs.ts';
@@ -46,6 +47,9 @@ export class World {
   };
   /** Records that were removed from the log for good. */
   removed = 0;
+  /** Is told what the world itself is told, after it. */
+  readonly also: Partial<CoordinatorEvents> = {};
+  surroundings: Surroundings = () => ({});
   private readonly archive: Archive | undefined;
   private tickets = 0;
   private readonly knobs: CoreKnobs;
@@ -76,9 +80,10 @@ export class World {
     await this.loop.start();
   }
 
-  /** Hands a request in without flushing. */
-  take(request: Request): number {
+  /** Hands a request in without flushing; `before` learns its ticket before it can be answered. */
+  take(request: Request, before?: (ticket: number) => void): number {
     this.tickets += 1;
+    before?.(this.tickets);
     this.loop.take(this.tickets, request);
     return this.tickets;
   }
@@ -157,14 +162,22 @@ export class World {
       knobs: this.knobs,
       digestText,
       clock: { wall: () => START + this.time + this.wallOffset, monotonic: () => this.time },
+      surroundings: () => this.surroundings(),
       ...options,
       events: {
         answer: (ticket, response) => {
           if (this.answers.has(ticket)) throw new Error(`ticket ${ticket} was answered twice`);
           this.answers.set(ticket, response);
+          this.also.answer?.(ticket, response);
         },
-        durable: (seq) => this.durable.push(seq),
-        mode: (mode) => this.modes.push(mode),
+        durable: (seq, records) => {
+          this.durable.push(seq);
+          this.also.durable?.(seq, records);
+        },
+        mode: (mode) => {
+          this.modes.push(mode);
+          this.also.mode?.(mode);
+        },
         removed: (_segment, records) => {
           this.removed += records;
         },
