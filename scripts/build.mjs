@@ -18,8 +18,8 @@ const stampFile = join(outDir, '.sources');
 if (!fs.existsSync(stampFile) || fs.readFileSync(stampFile, 'utf8') !== stamp) build();
 
 function build() {
-  // It takes a while, and npm shows nothing meanwhile.
-  if (process.stderr.isTTY) console.error('compiling …');
+  // Building takes a while, and npm shows nothing meanwhile.
+  console.error('building …');
   sweep();
   const fresh = `${outDir}${UNFINISHED}${process.pid}`;
   const tsc = join('node_modules', 'typescript', 'bin', 'tsc');

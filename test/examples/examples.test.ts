@@ -9,8 +9,8 @@ import { Client } from '../../src/index.ts';
 import { sharedServer } from '../client/real-server.ts';
 import { skip } from '../reliability/machine.ts';
 
-/** The sources: what is no TypeScript is not built. */
-const source = (name: string): string => `test/examples/${name}`;
+/** Those that are no TypeScript travel with the package, and are run from where they stand. */
+const source = (name: string): string => `docs/examples/${name}`;
 const built = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 
 async function run(command: string, args: string[], options: SpawnOptions = {}) {

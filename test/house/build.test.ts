@@ -24,7 +24,7 @@ describe('the build', function () {
   this.timeout(60_000);
   let root = '';
   const at = (...names: string[]): string => path.join(root, ...names);
-  const build = (): Promise<unknown> => execute(process.execPath, [at('scripts', 'build.mjs')]);
+  const build = () => execute(process.execPath, [at('scripts', 'build.mjs')]);
   const builtAt = (): number => statSync(at('dist', 'src', 'one.js')).mtimeMs;
 
   beforeEach(() => {
@@ -41,6 +41,11 @@ describe('the build', function () {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
+  it('says that it builds, and says nothing when there is nothing to do', async () => {
+    expect((await build()).stderr).to.equal('building …\n');
+    expect((await build()).stderr).to.equal('');
+  });
+
   it('does nothing when no source has changed, and leaves no ghost of one that went', async () => {
     await build();
     const first = builtAt();
@@ -56,7 +61,11 @@ describe('the build', function () {
     await build();
     const first = builtAt();
     writeFileSync(at('src', 'two.ts'), 'export const two: string = 2;\n');
-    expect(await build().catch((error: { code: number }) => error.code)).to.equal(1);
+    const failed = build().then(
+      () => 0,
+      (error: { code: number }) => error.code,
+    );
+    expect(await failed).to.equal(1);
     expect(builtAt()).to.equal(first);
     expect(readdirSync(root).filter((name) => name.startsWith('dist'))).to.deep.equal(['dist']);
   });

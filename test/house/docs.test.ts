@@ -75,8 +75,12 @@ describe('the documents', () => {
   });
 
   it('stand in the index, each with its reader', () => {
-    const index = PAGES.find(({ path: page }) => page === 'docs/README.md')?.text ?? '';
-    const named = [...index.matchAll(/\]\(([^)]+\.md)\)/g)].map(([, link]) => `docs/${link}`);
+    const named = PAGES.filter(({ path: page }) => /^docs\/(.*\/)?README\.md$/.test(page)).flatMap(
+      ({ path: page, text }) =>
+        [...text.matchAll(/\]\(([\w./-]+\.md)\)/g)]
+          .map(([, link]) => path.posix.join(path.dirname(page), String(link)))
+          .filter((link) => !link.endsWith('README.md')),
+    );
     const pages = PAGES.map(({ path: page }) => page).filter((page) => !page.endsWith('README.md'));
     expect(named).to.have.members(pages);
   });
