@@ -10,9 +10,10 @@ const { openApi } = await import('../dist/src/protocol/openapi.js');
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-openapi-'));
 const file = join(folder, 'openapi.json');
 writeFileSync(file, JSON.stringify(openApi('0.0.0')));
-const redocly = fileURLToPath(new URL('../node_modules/.bin/redocly', import.meta.url));
+const tools = fileURLToPath(new URL('tools.mjs', import.meta.url));
 try {
-  execFileSync(redocly, ['lint', '--extends=recommended', '--format=stylish', file], {
+  const lint = ['redocly', 'lint', '--extends=recommended', '--format=stylish', file];
+  execFileSync(process.execPath, [tools, ...lint], {
     stdio: 'inherit',
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });
