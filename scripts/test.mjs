@@ -19,6 +19,7 @@ const WITH_PROCESSES = [
   'client/worker',
   'house/build',
   'log/lmdb-crash',
+  'package/',
 ];
 
 const all = readdirSync('dist/test', { recursive: true })
