@@ -5,7 +5,7 @@ import { assertNever } from '../model/assert.ts';
 import type { LogRecord, TaskFailed } from '../model/records.ts';
 import { FORMAT_VERSION } from '../model/records.ts';
 import type { TaskStateName } from '../model/request.ts';
-import { type From, transitionsFrom } from '../model/transitions.ts';
+import { transitionOf } from '../model/transitions.ts';
 import { newHistory } from './history.ts';
 import type { ActiveLease } from './leases.ts';
 import { countFailure, retryAt } from './retry-policy.ts';
@@ -39,7 +39,7 @@ export function check(
   if (row === NONE) return `task ${record.taskId} does not exist`;
   if (state.tasks.id(row) !== record.taskId) return `it is about another task, in row ${row}`;
   const from = state.tasks.state(row);
-  if (transitionsFrom(from, record.type).length === 0) return `the task is ${from}`;
+  if (transitionOf(from, record) === undefined) return `the task is ${from}`;
   return checkPrev(state, record, subject) ?? checkCondition(state, record, subject);
 }
 
@@ -48,8 +48,6 @@ function checkCreated(
   record: Extract<LogRecord, { type: 'TaskCreated' }>,
   { row, digest, submitted }: Subject,
 ): string | undefined {
-  const from: From = 'NONE';
-  if (transitionsFrom(from, record.type).length === 0) return 'tasks cannot be created';
   if (record.prev !== 0) return 'prev of a TaskCreated is not 0';
   if (record.requestId !== undefined && digest === undefined) return 'nobody looked its id up';
   if (submitted !== NONE) return 'its request id is remembered already';

@@ -4,8 +4,7 @@
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { describeRecord, type Speaker } from '../model/record-words.ts';
 import type { LogRecord } from '../model/records.ts';
-import type { TaskStateName } from '../model/request.ts';
-import { type From, TRANSITIONS } from '../model/transitions.ts';
+import { type From, TRANSITIONS, type Transition, transitionAfter } from '../model/transitions.ts';
 import type { ExplainedRecord } from './explanation.ts';
 import { nameText, plural, reasonText, type Teller } from './names.ts';
 
@@ -13,66 +12,25 @@ import { nameText, plural, reasonText, type Teller } from './names.ts';
 export function explainRecords(records: readonly LogRecord[], tell: Teller): ExplainedRecord[] {
   let state: From = 'NONE';
   return records.map((record) => {
-    const before = stateBefore(record, state);
-    const after = stateAfter(record, before);
-    state = after;
+    const row = transitionAfter(state, record);
+    state = row.to;
     const { seq, at, type } = record;
     return {
       seq,
       at,
       type,
-      before,
-      after,
-      ...ruleOf(record, before, after),
+      before: row.from,
+      after: row.to,
+      letter: letterOf(row),
+      rule: row.when,
       text: rowText(record, tell),
     };
   });
 }
 
-/** Most records tell it themselves; that matters when older ones are missing. */
-function stateBefore(record: LogRecord, tracked: From): From {
-  switch (record.type) {
-    case 'TaskCreated':
-      return 'NONE';
-    case 'LeaseGranted':
-      return 'WAITING';
-    case 'TaskCancelled':
-    case 'TaskDead':
-      return tracked;
-    default:
-      return 'LEASED';
-  }
-}
-
-/** The state that a record leads to, given the one before it. */
-export function stateAfter(record: LogRecord, before: From): TaskStateName {
-  switch (record.type) {
-    case 'TaskCreated':
-    case 'LeaseExpired':
-      return 'WAITING';
-    case 'LeaseGranted':
-    case 'LeaseExtended':
-      return 'LEASED';
-    case 'TaskCompleted':
-      return 'COMPLETED';
-    case 'TaskFailed':
-      return record.retryAt === undefined ? 'FAILED' : 'WAITING';
-    case 'TaskDead':
-      return 'DEAD';
-    default:
-      return before === 'NONE' ? 'WAITING' : before;
-  }
-}
-
 /** The letter is the rule's place in the table of transitions, so it is the same on all pages. */
-function ruleOf({ type }: LogRecord, before: From, after: TaskStateName) {
-  const place = TRANSITIONS.findIndex(
-    ({ from, record, to }) => from === before && record === type && to === after,
-  );
-  return { letter: letterOf(place), rule: TRANSITIONS[place]?.when ?? '' };
-}
-
-const letterOf = (place: number): string => String.fromCharCode('a'.charCodeAt(0) + place);
+const letterOf = (row: Transition): string =>
+  String.fromCharCode('a'.charCodeAt(0) + TRANSITIONS.indexOf(row));
 
 /** @returns what one record says, without its number, time and type. */
 export function rowText(record: LogRecord, tell: Teller): string {

@@ -2,7 +2,8 @@
 // on which condition, and by which rule. A missing row is a refusal. check.ts decides from this
 // table and docs/STATES.md is made from it.
 
-import type { RecordType } from './records.ts';
+import { invariant } from './assert.ts';
+import type { LogRecord, RecordType } from './records.ts';
 import type { TaskStateName } from './request.ts';
 
 export type From = TaskStateName | 'NONE';
@@ -14,6 +15,8 @@ export interface Transition {
   readonly when: string;
   /** What the row follows from, in words that need no other document. */
   readonly rule: string;
+  /** Of a record with two ways out of the state, whether it goes this one. Absent: it has one. */
+  readonly takes?: (record: LogRecord) => boolean;
 }
 
 const row = (
@@ -22,7 +25,11 @@ const row = (
   to: TaskStateName,
   when: string,
   rule: string,
-): Transition => ({ from, record, to, when, rule });
+  takes?: (record: LogRecord) => boolean,
+): Transition => ({ from, record, to, when, rule, ...(takes && { takes }) });
+
+const isRetried = (record: LogRecord): boolean =>
+  record.type === 'TaskFailed' && record.retryAt !== undefined;
 
 const late = 'the lease was granted for this task, is not current and has no outcome yet';
 const owned = 'the lease is the current one and now < lease_expiry';
@@ -78,6 +85,7 @@ export const TRANSITIONS: readonly Transition[] = [
     'WAITING',
     `${owned}; retries are left, or it is given back`,
     'a failure uses one retry and waits for the backoff; an attempt that is given back uses none',
+    isRetried,
   ),
   row(
     'LEASED',
@@ -85,6 +93,7 @@ export const TRANSITIONS: readonly Transition[] = [
     'FAILED',
     `${owned}; none left, or permanent`,
     'time alone never fails a task: the report of a worker does',
+    (record) => !isRetried(record),
   ),
   row('LEASED', 'TaskCancelled', 'LEASED', late, lateRule),
   row(
@@ -99,8 +108,6 @@ export const TRANSITIONS: readonly Transition[] = [
   row('DEAD', 'TaskCancelled', 'DEAD', late, lateRule),
 ];
 
-const NONE_OF_THEM: readonly Transition[] = [];
-
 // Two maps, not one with joined keys: each record is looked up here, and joining would be the
 // dearest part of it.
 const TABLE = new Map<From, Map<RecordType, readonly Transition[]>>();
@@ -110,6 +117,24 @@ for (const transition of TRANSITIONS) {
   cells.set(transition.record, [...(cells.get(transition.record) ?? []), transition]);
 }
 
-/** @returns the possible transitions of a cell; empty: the record cannot happen in this state. */
-export const transitionsFrom = (from: From, record: RecordType): readonly Transition[] =>
-  TABLE.get(from)?.get(record) ?? NONE_OF_THEM;
+/** @returns what the record makes of a task in this state; undefined: it cannot happen there. */
+export function transitionOf(from: From, record: LogRecord): Transition | undefined {
+  const cell = TABLE.get(from)?.get(record.type);
+  return cell?.length === 1 ? cell[0] : cell?.find((one) => takes(one, record));
+}
+
+/**
+ * The transition of a record whose task's earlier records may be missing: most records tell by
+ * themselves in which state their task was.
+ * @param tracked the state that the earlier records led to, as far as they are there
+ * @param record one about a task
+ */
+export function transitionAfter(tracked: From, record: LogRecord): Transition {
+  const ways = TRANSITIONS.filter((one) => one.record === record.type && takes(one, record));
+  const [way] = ways;
+  invariant(way !== undefined, `a ${record.type} is about no task`);
+  return ways.find(({ from }) => from === tracked) ?? way;
+}
+
+const takes = (transition: Transition, record: LogRecord): boolean =>
+  transition.takes === undefined || transition.takes(record);
