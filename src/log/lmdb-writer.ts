@@ -35,6 +35,8 @@ export class LmdbWriter {
   /** Of the live segment; undefined until it is sealed when we did not see it from its start. */
   private tally: Tally | undefined;
   private preparing: Promise<boolean> | undefined;
+  /** Of the live segment's file when the newest group came. */
+  private liveBytes = 0;
 
   constructor(segments: Segments, segmentBytes: number, stallMs: number) {
     this.segments = segments;
@@ -51,7 +53,10 @@ export class LmdbWriter {
   /** @param free the number that must not be taken: the group's first, or the first skipped. */
   async write(free: number, records: readonly LogRecord[]): Promise<AppendResult> {
     const { live } = this.segments;
-    if (fileBytes(live.path) >= this.segmentBytes && live.last >= live.first) {
+    // One look a group, and the one thing that notices that somebody has removed the file: LMDB
+    // would go on writing into it, and all of that would be lost.
+    this.liveBytes = fileBytes(live.path);
+    if (this.liveBytes >= this.segmentBytes && live.last >= live.first) {
       const sealed = await this.rollOver(live);
       if (sealed !== 'written') return RESULTS[sealed];
     }
@@ -60,8 +65,8 @@ export class LmdbWriter {
 
   /** Makes the successor ahead of need, so that no group has to wait for it. */
   prepareAhead(): void {
-    const { live } = this.segments;
-    if (fileBytes(live.path) >= this.segmentBytes * AHEAD) this.prepareSuccessor(live);
+    if (this.liveBytes < this.segmentBytes * AHEAD) return;
+    this.prepareSuccessor(this.segments.live);
   }
 
   /** Waits for what is done besides appending, and leaves the environment. @throws LogError. */
@@ -119,6 +124,7 @@ export class LmdbWriter {
     const sealed = this.environment;
     this.segments.load();
     this.environment = new Environment(this.segments.live.path);
+    this.liveBytes = 0;
     this.leaving = sealed.close(this.stallMs);
     this.leaving.catch(() => {}); // Told by `close`.
   }

@@ -33,6 +33,17 @@ describe('a log on a device that fails', () => {
     fs.rmSync(dataDir, { recursive: true });
   });
 
+  it('acknowledges nothing more when its file was removed', async () => {
+    log = await openLmdbLog({ dataDir, stallMs: 2_000 });
+    await log.start(started(1));
+    expect(await log.append(group(2, 4))).to.equal('durable');
+    fs.rmSync(path.join(dataDir, 'log'), { recursive: true });
+    const appended = await log.append(group(5, 7)).catch(() => 'failed');
+    expect(appended).to.equal('failed');
+    const reopened = await log.reopen().catch((error: Error) => error);
+    expect(reopened).to.be.instanceOf(Error);
+  });
+
   it('goes on after an error of the last write of a commit', async () => {
     log = await openLmdbLog({ dataDir, stallMs: 2_000 });
     await log.start(started(1));
