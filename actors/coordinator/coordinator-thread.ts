@@ -18,7 +18,7 @@ import { encodeAnswer } from '../../src/protocol/answer-frame.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
 import { clock } from '../shared/clock.ts';
 import type { CoordinatorData, FromCoordinator, ToCoordinator } from '../shared/control.ts';
-import { watchLag } from '../shared/lag.ts';
+import { watchLag } from '../shared/event-loop-lag.ts';
 import { PHASE_OF, Progress } from '../shared/progress.ts';
 import { EarlyLook, waitsForTime } from './early-look.ts';
 import { Notices, sightOf } from './notices.ts';

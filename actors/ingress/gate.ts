@@ -4,7 +4,7 @@
 
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
-import { RequestTimes } from '../../src/metrics/figures.ts';
+import { RequestTimes } from '../../src/metrics/request-times.ts';
 import { type UnavailableReason, unavailable } from '../../src/model/refusal.ts';
 import { isWorkInProgress, type Request } from '../../src/model/request.ts';
 import { type Answer, answerOf, decodeAnswer } from '../../src/protocol/answer-frame.ts';

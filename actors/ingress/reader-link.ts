@@ -3,8 +3,8 @@
 // answer.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { ThreadFigures } from '../../src/metrics/figures.ts';
 import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-text.ts';
+import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 import { parseTaskId } from '../../src/model/ids.ts';
 import { PAGE_DEFAULT } from '../../src/model/limits.ts';
 import { unavailable } from '../../src/model/refusal.ts';
@@ -13,8 +13,8 @@ import { formatRefusal } from '../../src/protocol/problem.ts';
 import type { LogFields } from '../../src/protocol/schemas.ts';
 import { parseStanding } from '../../src/protocol/standing-json.ts';
 import type { LogQuery } from '../../src/reader/log-query.ts';
+import { type LagWatch, watchLag } from '../shared/event-loop-lag.ts';
 import { answerFigures } from '../shared/gathered-figures.ts';
-import { type LagWatch, watchLag } from '../shared/lag.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
 import type { FromReader, PageAnswer, ToReader } from '../shared/reader-messages.ts';
 import type { Gate } from './gate.ts';

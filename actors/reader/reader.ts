@@ -7,8 +7,8 @@ import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { queueNames } from '../../src/reader/queue-names.ts';
 import type { ReaderControl, StartResult } from '../shared/control.ts';
 import { serveControl } from '../shared/control-port.ts';
+import { watchLag } from '../shared/event-loop-lag.ts';
 import { FiguresHub } from '../shared/gathered-figures.ts';
-import { watchLag } from '../shared/lag.ts';
 import { Progress } from '../shared/progress.ts';
 import { type Reading, serveReader, type Waiter } from './session.ts';
 

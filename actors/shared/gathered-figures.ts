@@ -2,7 +2,7 @@
 // other thread is asked in turn. Who does not answer in time is left out of that scrape.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { ThreadFigures } from '../../src/metrics/figures.ts';
+import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 import type { FromReader, ToReader } from './reader-messages.ts';
 
 const ANSWER_MAX_MS = 500;

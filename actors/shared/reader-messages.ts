@@ -1,7 +1,7 @@
 // Owns the words between an ingress thread and the reader thread. Ids pair an answer with its
 // question; whoever asks in pages sets the pace, so neither side gathers more than a page.
 
-import type { ThreadFigures } from '../../src/metrics/figures.ts';
+import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 import type { LogQuery } from '../../src/reader/log-query.ts';
 import type { StoryForm } from './reader-gate.ts';
 

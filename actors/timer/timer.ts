@@ -6,8 +6,8 @@ import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
 import type { ProducerControl } from '../shared/control.ts';
 import { serveControl } from '../shared/control-port.ts';
+import { watchLag } from '../shared/event-loop-lag.ts';
 import { answerFigures } from '../shared/gathered-figures.ts';
-import { watchLag } from '../shared/lag.ts';
 
 export interface TimerData {
   readonly control: MessagePort;

@@ -4,8 +4,8 @@
 import { TASK_STATES } from '../model/request.ts';
 import type { QueueFigures } from '../model/response.ts';
 import { Exposition } from './exposition.ts';
-import type { RequestFigure, ThreadFigures } from './figures.ts';
 import type { HistogramData } from './histogram.ts';
+import type { RequestFigure, ThreadFigures } from './request-times.ts';
 
 /** The body of the coordinator's answer to `metrics`. */
 export interface CoordinatorFigures {

@@ -2,7 +2,8 @@
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import type { Standing, TaskList, TaskShown, TaskSummary } from '../model/response.ts';
-import { bytesMember, optionalMember } from './format-fields.ts';
+import { optionalMember } from './format-fields.ts';
+import { bytesMember } from './payload-bytes.ts';
 
 const taskIdOf = (id: number | undefined): string | undefined =>
   id === undefined ? undefined : formatTaskId(id);

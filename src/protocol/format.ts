@@ -9,8 +9,9 @@ import type {
   Response,
   Submitted,
 } from '../model/response.ts';
-import { bytesMember, optionalMember } from './format-fields.ts';
+import { optionalMember } from './format-fields.ts';
 import { formatStanding, formatTask, formatTasks } from './format-task.ts';
+import { bytesMember } from './payload-bytes.ts';
 import { formatRefusal } from './problem.ts';
 
 /** @returns one JSON object, without line feeds. */

@@ -1,10 +1,9 @@
-// Owns the checks of single fields that a schema cannot say: length in bytes, lone surrogates,
-// base64, ids beyond what a number can hold. Each returns the value or a refusal naming the field.
+// Owns the checks of single fields that a schema cannot say: length in bytes, lone surrogates, ids
+// beyond what a number can hold. Each returns the value or a refusal naming the field.
 
 import { parseLeaseId, parseTaskId } from '../model/ids.ts';
 import { METADATA_MAX_BYTES } from '../model/limits.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';
-import { decodeBase64 } from './base64.ts';
 import { isWellFormed } from './json.ts';
 
 export const isRefusal = (value: unknown): value is Rejected =>
@@ -22,45 +21,6 @@ export function badText(field: string, text: string, maxBytes: number): Rejected
   // Each code unit is at most 3 bytes: short texts need no counting.
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return undefined;
   return refuse(field, `${field} must be at most ${maxBytes} bytes of UTF-8.`);
-}
-
-/** @returns the bytes of `name` or of `name_base64`; undefined when neither is there. */
-export function readBytes(
-  name: 'payload' | 'result',
-  text: string | undefined,
-  base64: string | undefined,
-  maxBytes: number,
-): Uint8Array | Rejected | undefined {
-  if (text !== undefined && base64 !== undefined) {
-    return refuse(`${name}_base64`, `Give either ${name} or ${name}_base64, not both.`);
-  }
-  if (text !== undefined) {
-    if (!isWellFormed(text)) {
-      const way = `Send bytes that are no text as ${name}_base64.`;
-      return refuse(name, `${name} holds half a surrogate pair, which is no text. ${way}`);
-    }
-    return checkSize(name, Buffer.from(text, 'utf8'), maxBytes);
-  }
-  if (base64 === undefined) return undefined;
-  const bytes = decodeBase64(base64);
-  if (bytes === undefined) {
-    return refuse(
-      `${name}_base64`,
-      `${name}_base64 must be padded base64 of the standard alphabet.`,
-    );
-  }
-  return checkSize(name, bytes, maxBytes);
-}
-
-/** @returns the bytes themselves, or `too_large`. */
-export function checkSize(
-  name: string,
-  bytes: Uint8Array,
-  maxBytes: number,
-): Uint8Array | Rejected {
-  if (bytes.length <= maxBytes) return bytes;
-  const detail = `The ${name} has ${bytes.length} bytes; at most ${maxBytes} are taken.`;
-  return rejected('too_large', detail, { field: name });
 }
 
 /** @returns undefined when the keys and values can be stored, and are small enough in all. */

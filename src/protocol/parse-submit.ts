@@ -5,7 +5,8 @@ import { ID_MAX_BYTES, type ParseLimits } from '../model/limits.ts';
 import type { Rejected } from '../model/refusal.ts';
 import type { SubmitRequest } from '../model/request.ts';
 import { contentHash } from './content-hash.ts';
-import { badMetadata, badText, checkSize, isRefusal, readBytes, refuse } from './parse-fields.ts';
+import { badMetadata, badText, isRefusal, refuse } from './parse-fields.ts';
+import { checkSize, readBytes } from './payload-bytes.ts';
 import type { SubmitFields, SubmitQueryFields } from './schemas.ts';
 import { malformed } from './validate-form.ts';
 

@@ -4,8 +4,9 @@
 import { ID_MAX_BYTES, PAGE_DEFAULT, type ParseLimits, REASON_MAX_BYTES } from '../model/limits.ts';
 import type { Rejected } from '../model/refusal.ts';
 import type { Request } from '../model/request.ts';
-import { badText, isRefusal, readBytes, readLeaseId, readTaskId, refuse } from './parse-fields.ts';
+import { badText, isRefusal, readLeaseId, readTaskId, refuse } from './parse-fields.ts';
 import { DEFAULT_QUEUE, parseSubmit } from './parse-submit.ts';
+import { readBytes } from './payload-bytes.ts';
 import type {
   CompleteFields,
   FailFields,

@@ -4,7 +4,7 @@
 import type { Fields, Texts } from '../model/field-visitor.ts';
 import { visitFields } from '../model/record-fields.ts';
 import type { LogRecord } from '../model/records.ts';
-import { bytesMember } from './format-fields.ts';
+import { bytesMember } from './payload-bytes.ts';
 
 /** Shown behind the others of the same object, as payload and result are. */
 const LAST = new Set(['backoff_max_ms', 'extensions', 'last_extension']);

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { type OnAnswer } from '../../actors/ingress/gate.ts';
 import { ReaderLink } from '../../actors/ingress/reader-link.ts';
 import { type Reading, serveReader, type Waiter } from '../../actors/reader/session.ts';
-import { RequestTimes } from '../../src/metrics/figures.ts';
+import { RequestTimes } from '../../src/metrics/request-times.ts';
 import { rejected } from '../../src/model/refusal.ts';
 import type { Request } from '../../src/model/request.ts';
 import type { Standing } from '../../src/model/response.ts';

@@ -3,9 +3,9 @@
 
 import { expect } from 'chai';
 import { FAMILIES } from '../../src/metrics/families.ts';
-import { outcomeOf, RequestTimes } from '../../src/metrics/figures.ts';
 import { Histogram } from '../../src/metrics/histogram.ts';
 import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-text.ts';
+import { outcomeOf, RequestTimes } from '../../src/metrics/request-times.ts';
 import { rejected, unavailable } from '../../src/model/refusal.ts';
 import type { QueueFigures } from '../../src/model/response.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';

@@ -1,7 +1,7 @@
 // Owns the measurement of how late an actor's event loop runs.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { ThreadFigures } from '../../src/metrics/figures.ts';
+import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 
 const RESOLUTION_MS = 20;
 
