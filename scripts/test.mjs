@@ -20,6 +20,7 @@ const WITH_PROCESSES = [
   'house/build',
   'log/lmdb-crash',
   'package/',
+  'rehearse/rehearse',
 ];
 
 const all = readdirSync('dist/test', { recursive: true })

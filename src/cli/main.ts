@@ -32,6 +32,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   backup: { summary: 'copy a data directory', load: () => import('./backup.ts') },
   lab: { summary: 'a coordinator to play with, its log printed', load: () => import('./lab.ts') },
   story: { summary: 'what can happen to a task, played', load: () => import('./story.ts') },
+  rehearse: {
+    summary: 'try your worker against what can go wrong',
+    load: () => import('./rehearse.ts'),
+  },
   transitions: {
     summary: 'show from which table the core decides',
     load: () => import('./transitions.ts'),

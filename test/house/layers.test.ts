@@ -34,12 +34,13 @@ const layers: Record<string, Layer> = {
   'src/monotonic.ts': { mayImport: [], packages: NOTHING },
   'src/client': { mayImport: ['src/model', 'src/protocol', 'src/monotonic.ts'] },
   'src/index.ts': { mayImport: ['src/client', 'src/model'] },
+  'src/rehearse': { mayImport: ['src/protocol', 'src/play/demo'] },
   'src/play': { mayImport: ['src/model', 'src/play/demo'] },
   'src/play/demo': { mayImport: ['src/index.ts', 'src/cli/record-line.ts'] },
   'src/cli': {
     mayImport: [
       ...['model', 'core', 'explain', 'protocol', 'log', 'loop', 'reader', 'settings', 'client'],
-      ...['play', 'play/demo'],
+      ...['play', 'play/demo', 'rehearse'],
     ]
       .map((room) => `src/${room}`)
       .concat('actors/supervisor'),

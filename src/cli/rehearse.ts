@@ -1,0 +1,152 @@
+// Owns `rehearse`: tries a user's own worker against what can go wrong, and says how it did.
+
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { Command } from 'commander';
+import { EXECUTABLE } from '../play/demo/processes.ts';
+import { CleanUp } from '../rehearse/clean-up.ts';
+import { rehearse } from '../rehearse/rehearse.ts';
+import { isFailure, reportJson, reportJunit, reportText } from '../rehearse/report.ts';
+import { SCENARIOS, UNDISTURBED } from '../rehearse/scenarios.ts';
+import { CliError, collect, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
+
+interface Options {
+  readonly worker?: string;
+  readonly exec?: string;
+  readonly payloads?: string;
+  readonly queue: string;
+  readonly effectsUrl?: true;
+  readonly refuseOldTokens?: true;
+  readonly effectsCmd?: string;
+  readonly scenario?: string[];
+  readonly allow?: string[];
+  readonly seed: string;
+  readonly leaseMs: string;
+  readonly json?: true;
+  readonly junit?: string;
+  readonly list?: true;
+}
+
+const NAMES = new Set([UNDISTURBED, ...SCENARIOS].map(({ name }) => name));
+const TWO_TO_32 = 2 ** 32;
+
+export function define(command: Command, io: Io): void {
+  command
+    .option('--worker <command>', 'the command that starts your worker; LEASEHOLD_URL is set')
+    .option('--exec <command>', 'rehearse a command under `leasehold work`')
+    .option('--payloads <file>', 'one payload a line, as your worker gets them')
+    .option('--queue <queue>', 'the queue that your worker asks for', 'default')
+    .option(
+      '--effects-url',
+      'serve a ledger for effects; its URL is in LEASEHOLD_EFFECTS_URL (docs/REHEARSE.md)',
+    )
+    .option(
+      '--refuse-old-tokens',
+      'the ledger refuses an effect whose fencing token is older than one it has seen',
+    )
+    .option(
+      '--effects-cmd <command>',
+      'prints how many effects the task in LEASEHOLD_TASK_ID has had',
+    )
+    .option('--scenario <name>', 'only this one; may be given several times', collect)
+    .option(
+      '--allow <name>',
+      'a scenario whose verdict you accept; may be given several times',
+      collect,
+    )
+    .option('--seed <number>', 'the same seed gives the same course', '1')
+    .option('--lease-ms <ms>', 'how long a lease lasts in the rehearsal', '2000')
+    .option('--json', 'print the verdicts as JSON')
+    .option('--junit <file>', 'write the verdicts as a JUnit file too')
+    .option('--list', 'list the scenarios')
+    .action((options: Options) => run(options, io));
+}
+
+async function run(options: Options, io: Io): Promise<void> {
+  if (options.list === true) return list(io);
+  const seed = wholeNumber('--seed', options.seed, 0, TWO_TO_32);
+  const leaseMs = wholeNumber('--lease-ms', options.leaseMs, 500, 600_000);
+  for (const name of [...(options.scenario ?? []), ...(options.allow ?? [])]) {
+    if (!NAMES.has(name)) throw usage(`there is no scenario ${name}; --list shows them`);
+  }
+  const allowed = new Set(options.allow);
+  const cleanUp = new CleanUp();
+  const stop = (): void => void process.exit(EXIT.failed);
+  process.once('SIGINT', stop).once('SIGTERM', stop).once('SIGHUP', stop);
+  try {
+    const results = await rehearse({
+      command: commandOf(options),
+      queue: options.queue,
+      payloads: payloadsOf(options),
+      leaseMs,
+      ledger:
+        options.effectsUrl === true
+          ? { refusesOldTokens: options.refuseOldTokens === true }
+          : undefined,
+      names: options.scenario ?? [],
+      seed,
+      cleanUp,
+      ...(options.effectsCmd === undefined ? {} : { effectsOf: counterOf(options.effectsCmd) }),
+      onResult: (_result, done, total) => {
+        if (io.stderr.isTTY) io.stderr.write(`\r${done} of ${total} scenarios `);
+      },
+    }).catch(({ message }: Error) => {
+      throw new CliError(EXIT.failed, message);
+    });
+    if (io.stderr.isTTY) io.stderr.write('\r\u001b[K');
+    if (options.junit !== undefined) writeFileSync(options.junit, reportJunit(results, allowed));
+    say(
+      io.stdout,
+      options.json === true ? reportJson(results, seed) : reportText(results, allowed),
+    );
+    const failed = results.filter(
+      (result) => isFailure(result) && !allowed.has(result.scenario.name),
+    );
+    if (failed.length > 0) {
+      throw new CliError(EXIT.failed, `${failed.length} of ${results.length} scenarios failed`);
+    }
+  } finally {
+    await cleanUp.close();
+  }
+}
+
+function list({ stdout }: Io): void {
+  const all = [UNDISTURBED, ...SCENARIOS];
+  const width = Math.max(...all.map(({ name }) => name.length));
+  for (const { name, title } of all) say(stdout, `${name.padEnd(width)}  ${title}`);
+}
+
+function commandOf({ worker, exec, queue }: Options): string {
+  if ((worker === undefined) === (exec === undefined)) {
+    throw usage('give either --worker COMMAND or --exec COMMAND');
+  }
+  if (worker !== undefined) return worker;
+  const quoted = [process.execPath, EXECUTABLE, 'work', '--queue', queue, '--exec', exec ?? ''];
+  return `exec ${quoted.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`;
+}
+
+function payloadsOf({ payloads }: Options): readonly string[] {
+  if (payloads === undefined) throw usage('--payloads FILE: one payload a line');
+  let text: string;
+  try {
+    text = readFileSync(payloads, 'utf8');
+  } catch (error) {
+    throw new CliError(EXIT.failed, `cannot read ${payloads}: ${(error as Error).message}`);
+  }
+  const lines = text.split('\n').filter((line) => line !== '');
+  if (lines.length === 0) throw usage(`${payloads} has no line`);
+  return lines;
+}
+
+const exec = promisify(execFile);
+
+function counterOf(command: string): (taskId: string) => Promise<number> {
+  return async (taskId) => {
+    const env = { ...process.env, LEASEHOLD_TASK_ID: taskId };
+    const { stdout } = await exec('/bin/sh', ['-c', command], { env });
+    const count = Number(stdout.trim());
+    if (Number.isSafeInteger(count) && count >= 0) return count;
+    throw new Error(`--effects-cmd printed ${JSON.stringify(stdout)}, which is no number`);
+  };
+}

@@ -1,0 +1,44 @@
+// Owns the list of what a rehearsal has made and must not leave: the guardian holds a copy of it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const suffix = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+const GUARDIAN = fileURLToPath(new URL(`./guardian${suffix}`, import.meta.url));
+
+type Kind = 'group' | 'process' | 'folder';
+
+export class CleanUp {
+  private readonly guardian: ChildProcess;
+  private readonly ended: Promise<unknown>;
+
+  constructor() {
+    this.guardian = spawn(process.execPath, [GUARDIAN], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    this.guardian.stdin?.on('error', () => {});
+    this.ended = once(this.guardian, 'exit');
+  }
+
+  /** From now on this is ended, or removed, with the rehearsal. */
+  add(kind: Kind, name: number | string): void {
+    this.tell('+', kind, name);
+  }
+
+  /** It is gone by itself. */
+  drop(kind: Kind, name: number | string): void {
+    this.tell('-', kind, name);
+  }
+
+  /** Everything that is still listed is ended and removed when this resolves. */
+  async close(): Promise<void> {
+    this.guardian.stdin?.end();
+    await this.ended;
+  }
+
+  private tell(sign: '+' | '-', kind: Kind, name: number | string): void {
+    this.guardian.stdin?.write(`${JSON.stringify([sign, kind, String(name)])}\n`);
+  }
+}

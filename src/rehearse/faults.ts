@@ -1,0 +1,59 @@
+// Owns the table of faults: each way to break the contract of a worker, in words, with the place
+// that tells how to mend it.
+
+export type FaultName =
+  | 'no-heartbeat'
+  | 'heartbeat-after-report'
+  | 'sent-after-cancelled'
+  | 'second-report'
+  | 'effect-repeated'
+  | 'effect-without-lease'
+  | 'ignores-shutdown'
+  | 'not-done';
+
+interface Words {
+  readonly title: string;
+  readonly mend: string;
+}
+
+export const FAULTS: Readonly<Record<FaultName, Words>> = {
+  'no-heartbeat': {
+    title: 'worked for longer than a lease without a heartbeat',
+    mend: 'send a heartbeat each heartbeat_interval_ms while the task is in hand',
+  },
+  'heartbeat-after-report': {
+    title: 'sent heartbeats for a task that it had reported',
+    mend: 'end the timer of the heartbeats before, or when, the report is answered',
+  },
+  'sent-after-cancelled': {
+    title: 'sent something under a lease after it had been told CANCELLED',
+    mend: 'treat CANCELLED as the end of the attempt: stop, discard, send nothing more',
+  },
+  'second-report': {
+    title: 'sent a second report under one lease',
+    mend: 'report once; repeat only the same report, and only when no answer came',
+  },
+  'effect-repeated': {
+    title: 'repeated its effect within one attempt',
+    mend: 'when the answer to a report is lost, repeat the report and not the work',
+  },
+  'effect-without-lease': {
+    title: 'made its effect although its lease was over',
+    mend: 'ask whether the lease still holds right before the effect (stillMine, a heartbeat)',
+  },
+  'ignores-shutdown': {
+    title: 'was still running ten seconds after it had been told to stop',
+    mend: 'on SIGTERM and SIGINT lease no more, finish or release what is in hand, and exit',
+  },
+  'not-done': {
+    title: 'left tasks that were not over when there was nothing in their way any more',
+    mend: 'go on leasing after an answer that was lost, UNAVAILABLE or CANCELLED',
+  },
+};
+
+/** One fault with what proves it. */
+export interface Fault {
+  readonly name: FaultName;
+  /** Requests and records that prove it, in words. */
+  readonly evidence: readonly string[];
+}

@@ -1,0 +1,147 @@
+// Owns the course of a rehearsal: an undisturbed run first, then every scenario that can bite, a
+// few at a time, each on a coordinator of its own; then the judgement of each.
+
+import { availableParallelism } from 'node:os';
+import type { CleanUp } from './clean-up.ts';
+import { type Judgement, judge } from './judge.ts';
+import { Run, type RunOptions } from './run.ts';
+import type { Known, Scenario } from './scenario.ts';
+import { SCENARIOS, UNDISTURBED } from './scenarios.ts';
+
+export interface RehearsalOptions extends Omit<RunOptions, 'cleanUp'> {
+  readonly cleanUp: CleanUp;
+  /** Names of scenarios; empty: all. */
+  readonly names: readonly string[];
+  /** Chooses the payload with which each scenario begins, and their order. */
+  readonly seed: number;
+  /** The number of effects of a task, for a worker that counts them somewhere else. */
+  effectsOf?(taskId: string): Promise<number>;
+  onResult?(result: Result, done: number, total: number): void;
+}
+
+/** What one scenario has come to. */
+export interface Result {
+  readonly scenario: Pick<Scenario, 'name' | 'title' | 'page'>;
+  /** Undefined: it cannot bite with this worker, for the reason in `skipped`. */
+  readonly judgement: Judgement | undefined;
+  readonly skipped?: string;
+  /** Why the scenario could not be played to its end. */
+  readonly trouble?: string;
+  /** Of each task that something is said about: its story as explain tells it. */
+  readonly stories: readonly string[];
+  /** What the worker printed, each process under its number. */
+  readonly output: string;
+  readonly tookMs: number;
+}
+
+/** @throws Error when the worker does not do its task even undisturbed. */
+export async function rehearse(options: RehearsalOptions): Promise<readonly Result[]> {
+  const first = await playOne(UNDISTURBED, options, 0);
+  if (first.judgement === undefined || first.trouble !== undefined) throw cannot(first);
+  if (first.judgement.faults.some(({ name }) => name === 'not-done')) throw cannot(first);
+  const known: Known = first.known;
+  const wanted = SCENARIOS.filter(
+    ({ name }) => options.names.length === 0 || options.names.includes(name),
+  );
+  const total = wanted.length + 1;
+  const results: Result[] = [first];
+  options.onResult?.(first, 1, total);
+  const queue = wanted.map((scenario, index) => ({ scenario, index }));
+  const lane = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { scenario, index } = next;
+      const skipped = scenario.cannotBite?.(known);
+      const result =
+        skipped === undefined
+          ? await playOne(scenario, options, index + 1)
+          : notPlayed(scenario, skipped);
+      results.push(result);
+      options.onResult?.(result, results.length, total);
+    }
+  };
+  // A scenario mostly waits for a lease to end; two a processor keep the machine calm.
+  await Promise.all(Array.from({ length: availableParallelism() * 2 }, lane));
+  const order = new Map(wanted.map(({ name }, index) => [name, index]));
+  const place = ({ scenario: { name } }: Result): number => order.get(name) ?? -1;
+  return results.sort((a, b) => place(a) - place(b));
+}
+
+const cannot = ({ trouble, judgement, output }: Result): Error =>
+  new Error(
+    `the worker does not do its tasks even when nothing goes wrong: ${
+      trouble ?? judgement?.faults.flatMap(({ evidence }) => evidence).join('; ')
+    }\n${output}`,
+  );
+
+const notPlayed = ({ name, title, page }: Scenario, skipped: string): Result => ({
+  scenario: { name, title, page },
+  judgement: undefined,
+  skipped,
+  stories: [],
+  output: '',
+  tookMs: 0,
+});
+
+async function playOne(
+  { name, title, page, play }: Scenario,
+  options: RehearsalOptions,
+  index: number,
+): Promise<Result & { readonly known: Known }> {
+  const { payloads, seed } = options;
+  const from = (seed + index) % payloads.length;
+  const turned = [...payloads.slice(from), ...payloads.slice(0, from)];
+  const run = await Run.open({ ...options, payloads: turned });
+  try {
+    let trouble: string | undefined;
+    await play(run).catch(({ message }: Error) => {
+      trouble = message;
+    });
+    const left = await run.over();
+    const endedAt = run.traffic.now();
+    run.closing();
+    const records = await run.coordinator.records();
+    const judgement = judge({
+      traffic: run.traffic,
+      records,
+      leaseMs: options.leaseMs,
+      left,
+      endedAt,
+      counted: await countedBy(options, run),
+    });
+    const isPlain = judgement.verdict === 'kept' && trouble === undefined;
+    const stories = isPlain
+      ? []
+      : await Promise.all(run.tasks.map((id) => run.coordinator.explain(id)));
+    return {
+      scenario: { name, title, page },
+      judgement,
+      ...(trouble === undefined ? {} : { trouble }),
+      stories,
+      output: outputOf(run),
+      tookMs: run.traffic.now(),
+      known: {
+        hasEffects: run.traffic.effects.length > 0,
+        hasHeartbeats: run.traffic.exchanges.some(({ op }) => op === 'heartbeat'),
+      },
+    };
+  } finally {
+    await run.close();
+  }
+}
+
+/** The effects that a command of the user's counts, as the ledger's would be. */
+async function countedBy(
+  { effectsOf }: RehearsalOptions,
+  run: Run,
+): Promise<ReadonlyMap<string, number>> {
+  const counted = new Map<string, number>();
+  if (effectsOf === undefined) return counted;
+  for (const id of run.tasks) counted.set(id, await effectsOf(id));
+  return counted;
+}
+
+const outputOf = ({ workers }: Run): string =>
+  workers
+    .filter(({ output }) => output.trim() !== '')
+    .map(({ number, output }) => `worker ${number}:\n${output.trimEnd()}`)
+    .join('\n');

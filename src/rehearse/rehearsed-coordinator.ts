@@ -1,0 +1,127 @@
+// Owns the coordinator of one run: a process of its own on an empty log with short leases, and what
+// the rehearsal itself asks of it, beside the worker and past the proxies.
+
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort, ServerProcess } from '../play/demo/processes.ts';
+import type { CleanUp } from './clean-up.ts';
+
+/** A record as /v1/log shows it. */
+export interface Recorded {
+  readonly seq: number;
+  readonly type: string;
+  readonly task_id?: string;
+  readonly lease_id?: string;
+  readonly [field: string]: unknown;
+}
+
+const LOOK_MS = 20;
+const KNOBS = { 'backoff-ms': 0, 'max-retries': 8, 'poison-threshold': 3, 'tick-ms': 20 };
+
+export class RehearsedCoordinator {
+  readonly httpPort: number;
+  readonly socketPort: number;
+  private readonly dir: string;
+  private readonly leaseMs: number;
+  private readonly cleanUp: CleanUp;
+  private server: ServerProcess | undefined;
+
+  private constructor(
+    dir: string,
+    { leaseMs, cleanUp }: { readonly leaseMs: number; readonly cleanUp: CleanUp },
+    [httpPort, socketPort]: readonly [number, number],
+  ) {
+    this.dir = dir;
+    this.leaseMs = leaseMs;
+    this.cleanUp = cleanUp;
+    this.httpPort = httpPort;
+    this.socketPort = socketPort;
+  }
+
+  /** @param dir a folder that the caller removes. */
+  static async open(
+    dir: string,
+    options: { readonly leaseMs: number; readonly cleanUp: CleanUp },
+  ): Promise<RehearsedCoordinator> {
+    const ports = [await freePort(), await freePort()] as const;
+    const coordinator = new RehearsedCoordinator(dir, options, ports);
+    await coordinator.start();
+    return coordinator;
+  }
+
+  async start(): Promise<void> {
+    const knobs = { 'socket-port': this.socketPort, 'lease-duration-ms': this.leaseMs };
+    const args = Object.entries({ ...knobs, ...KNOBS }).flatMap(([k, v]) => [`--${k}`, String(v)]);
+    const dataDir = path.join(this.dir, 'data');
+    const server = new ServerProcess({ dataDir, port: this.httpPort, args, env: bareEnv() });
+    this.server = server;
+    const { pid } = server.child;
+    if (pid !== undefined) this.cleanUp.add('process', pid);
+    void server.ended.then(() => pid !== undefined && this.cleanUp.drop('process', pid));
+    await server.ready(30_000);
+  }
+
+  async kill(): Promise<void> {
+    this.server?.kill('SIGKILL');
+    await this.server?.ended;
+  }
+
+  submit(body: object): Promise<{ readonly task_id: string }> {
+    return this.ask('/v1/tasks', body) as Promise<{ readonly task_id: string }>;
+  }
+
+  killTask(taskId: string): Promise<unknown> {
+    return this.ask(`/v1/tasks/${taskId}/kill`, { reason: 'rehearsal' });
+  }
+
+  async records(): Promise<readonly Recorded[]> {
+    const text = await (await fetch(`${this.url}/v1/log?limit=1000`)).text();
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Recorded);
+  }
+
+  /** Resolves with the first record that is wanted. @throws Error when there is none in time. */
+  async recorded(wanted: (record: Recorded) => boolean, what: string): Promise<Recorded> {
+    const end = performance.now() + 15_000;
+    while (performance.now() < end) {
+      const found = (await this.records().catch(() => [])).find(wanted);
+      if (found !== undefined) return found;
+      await pause(LOOK_MS);
+    }
+    throw new Error(`the log has no ${what}`);
+  }
+
+  async stateOf(taskId: string): Promise<string> {
+    const response = await fetch(`${this.url}/v1/tasks/${taskId}`);
+    return ((await response.json()) as { state: string }).state;
+  }
+
+  async explain(taskId: string): Promise<string> {
+    const headers = { accept: 'text/plain' };
+    return (await fetch(`${this.url}/v1/tasks/${taskId}/explain`, { headers })).text();
+  }
+
+  async close(): Promise<void> {
+    await this.server?.destroy();
+  }
+
+  private get url(): string {
+    return `http://127.0.0.1:${this.httpPort}`;
+  }
+
+  private async ask(route: string, body: object): Promise<unknown> {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(this.url + route, init);
+    if (!response.ok) throw new Error(`${route}: ${await response.text()}`);
+    return response.json();
+  }
+}
+
+/** The environment without settings that belong to somebody else's coordinator. */
+export function bareEnv(): NodeJS.ProcessEnv {
+  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('LEASEHOLD_'));
+  return Object.fromEntries(entries);
+}

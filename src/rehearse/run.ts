@@ -1,0 +1,171 @@
+// Owns one run: a coordinator with short leases on an empty log, proxies and a ledger before it,
+// the worker's processes, and the tasks. A scenario plays on it; afterwards it is evidence.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CleanUp } from './clean-up.ts';
+import { httpProxy, type Proxy } from './http-proxy.ts';
+import { Ledger } from './ledger.ts';
+import { lineProxy } from './line-proxy.ts';
+import { type Arrival, type Held, type Point, Points } from './points.ts';
+import { bareEnv, RehearsedCoordinator } from './rehearsed-coordinator.ts';
+import { Traffic } from './traffic.ts';
+import { WorkerProcess } from './worker-process.ts';
+
+export interface RunOptions {
+  /** A shell command; it finds the coordinator by LEASEHOLD_URL. */
+  readonly command: string;
+  readonly queue: string;
+  readonly payloads: readonly string[];
+  readonly leaseMs: number;
+  /** undefined: there is no ledger. */
+  readonly ledger: { readonly refusesOldTokens: boolean } | undefined;
+  readonly cleanUp: CleanUp;
+}
+
+/** What is given to a task beside its payload. */
+export type SubmitOptions = Readonly<Record<string, unknown>>;
+
+const LOOK_MS = 20;
+const RESTART_PAUSE_MS = 100;
+/** A worker that ends by itself is started anew this often, as a supervisor would. */
+const RESTARTS_MAX = 30;
+/** What service managers and container runtimes give a process to stop, at least. */
+const STOP_MS = 10_000;
+const OVER = new Set(['COMPLETED', 'FAILED', 'DEAD']);
+
+export class Run {
+  readonly points = new Points();
+  readonly traffic = new Traffic();
+  readonly workers: WorkerProcess[] = [];
+  readonly tasks: string[] = [];
+  readonly options: RunOptions;
+  private readonly dir: string;
+  readonly coordinator: RehearsedCoordinator;
+  private readonly proxies: Proxy[] = [];
+  private ledger: Ledger | undefined;
+  private restarts = 0;
+  private isClosing = false;
+
+  private constructor(options: RunOptions, dir: string, coordinator: RehearsedCoordinator) {
+    this.options = options;
+    this.dir = dir;
+    this.coordinator = coordinator;
+  }
+
+  static async open(options: RunOptions): Promise<Run> {
+    const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-rehearsal-'));
+    options.cleanUp.add('folder', dir);
+    const run = new Run(options, dir, await RehearsedCoordinator.open(dir, options));
+    if (options.ledger !== undefined) {
+      const { points, traffic } = run;
+      const workerOf = (token: number): number => run.workerOf(`L${token}`);
+      run.ledger = await Ledger.open({ points, traffic, workerOf, ...options.ledger });
+    }
+    return run;
+  }
+
+  /** @returns the new task's id. */
+  async submit(options: SubmitOptions = {}): Promise<string> {
+    const { payloads, queue } = this.options;
+    const payload = payloads[this.tasks.length % payloads.length] ?? '';
+    const { task_id: id } = await this.coordinator.submit({ queue, payload, ...options });
+    if (!this.tasks.includes(id)) this.tasks.push(id);
+    return id;
+  }
+
+  /** Starts a worker process. One that ends by itself is started anew until the run is closed. */
+  async worker(): Promise<WorkerProcess> {
+    const number = this.workers.length + 1;
+    const between = { worker: number, points: this.points, traffic: this.traffic };
+    const http = await httpProxy({ ...between, toPort: this.coordinator.httpPort });
+    const socket = await lineProxy({ ...between, toPort: this.coordinator.socketPort });
+    this.proxies.push(http, socket);
+    const env: NodeJS.ProcessEnv = {
+      ...bareEnv(),
+      LEASEHOLD_URL: `http://127.0.0.1:${http.port}`,
+      LEASEHOLD_SOCKET_URL: `tcp://127.0.0.1:${socket.port}`,
+      LEASEHOLD_SOCKET_PORT: String(socket.port),
+    };
+    if (this.ledger !== undefined) {
+      env['LEASEHOLD_EFFECTS_URL'] = `http://127.0.0.1:${this.ledger.port}/effects`;
+    }
+    const { traffic } = this;
+    const { command, cleanUp } = this.options;
+    const worker = new WorkerProcess(number, command, env, { traffic, cleanUp });
+    this.workers.push(worker);
+    void worker.ended.then(() => this.restart(worker));
+    return worker;
+  }
+
+  /** The next message at this point, which waits there. @throws Error when none comes in time. */
+  async hold(point: Point, wanted?: (arrival: Arrival) => boolean): Promise<Held> {
+    return within(this.points.hold(point, wanted), 15_000, `nothing came to the point: ${point}`);
+  }
+
+  /** Waits until every task is over. @returns the tasks that were not, when the time was up. */
+  async over(timeoutMs = 10 * this.options.leaseMs): Promise<readonly string[]> {
+    const end = performance.now() + timeoutMs;
+    let left: readonly string[] = this.tasks;
+    while (performance.now() < end) {
+      const states = await Promise.all(
+        left.map((id) => this.coordinator.stateOf(id).catch(() => '')),
+      );
+      left = left.filter((_, index) => !OVER.has(states[index] as string));
+      if (left.length === 0) return [];
+      await pause(LOOK_MS);
+    }
+    return left;
+  }
+
+  /** Waits until the process has ended, as long as a service manager would. */
+  async stopped(worker: WorkerProcess): Promise<void> {
+    await within(worker.ended, STOP_MS, 'late').catch(() => {});
+  }
+
+  /** Workers that end from now on are not started anew. */
+  closing(): void {
+    this.isClosing = true;
+    this.points.clear();
+  }
+
+  async close(): Promise<void> {
+    this.closing();
+    await Promise.all(this.workers.map((worker) => worker.destroy()));
+    await Promise.all(this.proxies.map((proxy) => proxy.close()));
+    await this.ledger?.close();
+    await this.coordinator.close();
+    await rm(this.dir, { recursive: true, force: true, maxRetries: 5 });
+    this.options.cleanUp.drop('folder', this.dir);
+  }
+
+  private workerOf(leaseId: string): number {
+    const granted = this.traffic.exchanges.find(({ granted: leases }) =>
+      leases.some((lease) => lease.leaseId === leaseId),
+    );
+    return granted?.worker ?? 0;
+  }
+
+  private async restart(worker: WorkerProcess): Promise<void> {
+    await pause(RESTART_PAUSE_MS);
+    const last = this.workers.at(-1);
+    if (this.isClosing || worker !== last || this.restarts >= RESTARTS_MAX) return;
+    this.restarts += 1;
+    await this.worker();
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number, otherwise: string): Promise<T> {
+  const up = new AbortController();
+  const late = pause(ms, undefined, { signal: up.signal }).then(() => {
+    throw new Error(otherwise);
+  });
+  late.catch(() => {});
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    up.abort();
+  }
+}

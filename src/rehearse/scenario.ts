@@ -1,0 +1,113 @@
+// Owns the shape of a scenario: what is done to the coordinator, the worker and the messages
+// between them, from the submit to the moment at which every task should be over.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Held, Point } from './points.ts';
+import type { Run, SubmitOptions } from './run.ts';
+import type { WorkerProcess } from './worker-process.ts';
+
+/** What the undisturbed run has shown of the worker. */
+export interface Known {
+  /** Whether the worker sends its effects to the ledger. */
+  readonly hasEffects: boolean;
+  /** Whether its tasks take long enough for heartbeats. */
+  readonly hasHeartbeats: boolean;
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** What happens, in words for the table. */
+  readonly title: string;
+  /** Where the user's documents tell how to live with it. */
+  readonly page: string;
+  /** Undefined: the scenario can bite. Else: why it cannot, with this worker. */
+  cannotBite?(known: Known): string | undefined;
+  /** What the tasks are submitted with. */
+  readonly submit?: SubmitOptions;
+  play(run: Run): Promise<void>;
+}
+
+export const WORKERS = 'docs/WORKERS.md';
+
+export const needsEffects = ({ hasEffects }: Known): string | undefined =>
+  hasEffects ? undefined : 'the worker tells no effects to the ledger';
+
+export const needsTime = ({ hasEffects, hasHeartbeats }: Known): string | undefined =>
+  hasEffects || hasHeartbeats
+    ? undefined
+    : 'the worker tells no effects, and its task is over before a heartbeat is due';
+
+/** The worker's place in the course of an attempt at which something happens to it. */
+export interface Moment {
+  readonly name: string;
+  readonly title: string;
+  readonly point: Point;
+  readonly needsEffects: boolean;
+}
+
+export const MOMENTS: readonly Moment[] = [
+  {
+    name: 'before-effect',
+    title: 'with the task just granted',
+    point: 'grant',
+    needsEffects: false,
+  },
+  {
+    name: 'during-effect',
+    title: 'while its effect is under way',
+    point: 'effect',
+    needsEffects: true,
+  },
+  {
+    name: 'after-effect',
+    title: 'right after its effect',
+    point: 'effect answer',
+    needsEffects: true,
+  },
+  {
+    name: 'before-report',
+    title: 'with its report on the way',
+    point: 'report',
+    needsEffects: false,
+  },
+  {
+    name: 'after-report',
+    title: 'with the answer to its report on the way',
+    point: 'report answer',
+    needsEffects: false,
+  },
+];
+
+/** Submits a task, starts a worker, and holds the first message that comes to the point. */
+export async function heldAt(
+  run: Run,
+  point: Point,
+  options?: SubmitOptions,
+): Promise<{ readonly worker: WorkerProcess; readonly held: Held }> {
+  const coming = run.hold(point);
+  coming.catch(() => {});
+  await run.submit(options);
+  const worker = await run.worker();
+  return { worker, held: await coming };
+}
+
+/** Waits until the lease that the message is about has expired in the log. */
+export const expired = (run: Run, { leaseId }: Held): Promise<unknown> =>
+  run.coordinator.recorded(
+    ({ type, lease_id: id }) => type === 'LeaseExpired' && id === leaseId,
+    `LeaseExpired of ${leaseId}`,
+  );
+
+/** Waits until the task has been granted once more, for the n-th time. */
+export const granted = (run: Run, { taskId }: Held, attempt: number): Promise<unknown> =>
+  run.coordinator.recorded(
+    ({ type, task_id: id, attempt: n }) =>
+      type === 'LeaseGranted' && id === taskId && n === attempt,
+    `attempt ${attempt} of ${taskId}`,
+  );
+
+/** A worker that was woken gets time to do what it should not. */
+export const settle = (run: Run): Promise<void> => pause(run.options.leaseMs / 2);
+
+export const leases = (run: Run, times: number): Promise<void> =>
+  pause(run.options.leaseMs * times);

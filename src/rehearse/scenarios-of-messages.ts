@@ -1,0 +1,143 @@
+// Owns the scenarios in which messages between worker and coordinator are lost, delayed, doubled,
+// or cut in the middle.
+
+import type { Point } from './points.ts';
+import type { Run } from './run.ts';
+import {
+  expired,
+  granted,
+  heldAt,
+  leases,
+  needsTime,
+  type Scenario,
+  settle,
+  WORKERS,
+} from './scenario.ts';
+
+/** Half a lease more than one: whoever sends no heartbeat meanwhile has lost the lease. */
+const LONG = 1.5;
+
+/**
+ * A task that takes longer than a lease, because the ledger keeps its effect waiting, or else
+ * because it takes long by itself.
+ */
+async function longTask(run: Run, meanwhile: (taskId: string) => Promise<void>): Promise<void> {
+  const { held } = await heldAt(run, run.options.ledger === undefined ? 'heartbeat' : 'effect');
+  await meanwhile(held.taskId ?? '');
+  held.let('pass');
+  await run.over();
+  await settle(run);
+}
+
+const long: Scenario = {
+  name: 'long-task',
+  title: 'the effect takes longer than a lease; nothing else happens',
+  page: `${WORKERS}, "The loop by hand"`,
+  cannotBite: needsTime,
+  play: (run) => longTask(run, () => leases(run, LONG)),
+};
+
+const heartbeats = (
+  [
+    ['heartbeats-lost', 'heartbeats do not arrive', 'heartbeat'],
+    ['heartbeat-answers-lost', 'heartbeats arrive, their answers do not', 'heartbeat answer'],
+  ] as const
+).map(
+  ([name, what, point]): Scenario => ({
+    name,
+    title: `${what}, for one and a half leases`,
+    page: `${WORKERS}, "Worker: the same, kept for you"`,
+    cannotBite: needsTime,
+    play: (run) =>
+      longTask(run, async () => {
+        const ends = run.points.always(point, 'lose');
+        await leases(run, LONG);
+        ends();
+      }),
+  }),
+);
+
+const rejected: Scenario = {
+  name: 'heartbeat-rejected',
+  title: 'the task is killed by an administrator while the worker is at work',
+  page: `${WORKERS}, "The loop by hand"`,
+  cannotBite: needsTime,
+  play: (run) =>
+    longTask(run, async (taskId) => {
+      await run.coordinator.killTask(taskId);
+      await leases(run, LONG);
+    }),
+};
+
+const once = (
+  name: string,
+  title: string,
+  point: Point,
+  fate: 'lose' | 'cut' | 'double',
+): Scenario => ({
+  name,
+  title,
+  page: `${WORKERS}, "Any language"`,
+  async play(run) {
+    const { held } = await heldAt(run, point);
+    held.let(fate);
+    await run.over();
+    await settle(run);
+  },
+});
+
+const delayed: Scenario = {
+  name: 'report-delayed',
+  title: 'the report arrives when the lease is over',
+  page: `${WORKERS}, "The loop by hand"`,
+  async play(run) {
+    // Heartbeats would keep the lease as long as the report is on its way.
+    const { held } = await heldAt(run, 'report');
+    const ends = run.points.always('heartbeat', 'lose', ({ worker }) => worker === held.worker);
+    await expired(run, held);
+    await run.worker();
+    await granted(run, held, 2);
+    held.let('pass');
+    await run.over();
+    ends();
+    await settle(run);
+  },
+};
+
+const two: Scenario = {
+  name: 'grant-and-report-answers-lost',
+  title: 'the answer with the task is lost, and then the answer to the report',
+  page: `${WORKERS}, "Any language"`,
+  async play(run) {
+    const { held } = await heldAt(run, 'grant');
+    held.let('lose');
+    const report = await run.hold('report answer');
+    report.let('lose');
+    await run.over();
+    await settle(run);
+  },
+};
+
+export const SCENARIOS_OF_MESSAGES: readonly Scenario[] = [
+  long,
+  ...heartbeats,
+  rejected,
+  once('grant-lost', 'the answer with the task is lost', 'grant', 'lose'),
+  once(
+    'grant-cut',
+    'the connection is cut in the middle of the answer with the task',
+    'grant',
+    'cut',
+  ),
+  once('report-lost', 'the report is lost', 'report', 'lose'),
+  once('report-answer-lost', 'the answer to the report is lost', 'report answer', 'lose'),
+  once(
+    'report-answer-cut',
+    'the connection is cut in the middle of the answer to the report',
+    'report answer',
+    'cut',
+  ),
+  once('report-doubled', 'the network delivers the report twice', 'report', 'double'),
+  delayed,
+  two,
+];

@@ -1,0 +1,125 @@
+// Owns the scenarios in which the worker's own process is killed, frozen, or told to stop.
+
+import {
+  expired,
+  granted,
+  heldAt,
+  leases,
+  MOMENTS,
+  type Moment,
+  needsEffects,
+  type Scenario,
+  settle,
+  WORKERS,
+} from './scenario.ts';
+
+const bites = ({ needsEffects: needed }: Moment) => (needed ? { cannotBite: needsEffects } : {});
+
+const killed = MOMENTS.map(
+  (moment): Scenario => ({
+    name: `killed-${moment.name}`,
+    title: `the worker is killed ${moment.title}`,
+    page: `${WORKERS}, "The loop by hand"`,
+    ...bites(moment),
+    async play(run) {
+      const { worker, held } = await heldAt(run, moment.point);
+      worker.kill();
+      await worker.ended;
+      held.let('lose');
+      await run.over();
+    },
+  }),
+);
+
+const frozen = MOMENTS.map(
+  (moment): Scenario => ({
+    name: `frozen-${moment.name}`,
+    title: `the worker is frozen ${moment.title}, and woken when its lease is another worker's`,
+    page: `${WORKERS}, "Worker: the same, kept for you"`,
+    ...bites(moment),
+    async play(run) {
+      const { worker, held } = await heldAt(run, moment.point);
+      worker.freeze();
+      held.let('pass');
+      if (moment.point !== 'report' && moment.point !== 'report answer') {
+        await expired(run, held);
+        await run.worker();
+        await granted(run, held, 2);
+        // Woken earlier, it might be first with its effect, or not: the course must be the same.
+        await run.over();
+      } else {
+        await leases(run, 1.2);
+      }
+      worker.wake();
+      await run.over();
+      await settle(run);
+    },
+  }),
+);
+
+const STOPS = ['SIGTERM', 'SIGINT'] as const;
+
+const stopped = STOPS.flatMap((signal): Scenario[] => [
+  {
+    name: `${signal.toLowerCase()}-at-work`,
+    title: `the worker is told to stop by ${signal} in the middle of a task`,
+    page: `${WORKERS}, "Stopping"`,
+    async play(run) {
+      const { worker, held } = await heldAt(run, 'grant');
+      held.let('pass');
+      worker.tellToStop(signal);
+      await run.stopped(worker);
+      await run.over();
+    },
+  },
+  {
+    name: `${signal.toLowerCase()}-idle`,
+    title: `the worker is told to stop by ${signal} while it waits for tasks`,
+    page: `${WORKERS}, "Stopping"`,
+    async play(run) {
+      await run.submit();
+      const worker = await run.worker();
+      await run.over();
+      await settle(run);
+      if (worker.isOver) return;
+      worker.tellToStop(signal);
+      await run.stopped(worker);
+    },
+  },
+]);
+
+const poison: Scenario = {
+  name: 'poison-payload',
+  title: 'one task kills each worker that takes it; another task waits behind it',
+  page: 'docs/OPERATING.md, "poison-threshold"',
+  async play(run) {
+    const bad = await run.submit();
+    await run.submit();
+    await run.worker();
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const held = await run.hold('grant', ({ taskId }) => taskId === bad);
+      const worker = run.workers[held.worker - 1];
+      worker?.kill();
+      await worker?.ended;
+      held.let('lose');
+    }
+    await run.over();
+  },
+};
+
+const twoWorkers: Scenario = {
+  name: 'two-workers',
+  title: "one worker's heartbeats are lost, and a second worker takes the task at the boundary",
+  page: `${WORKERS}, "Worker: the same, kept for you"`,
+  async play(run) {
+    const ends = run.points.always('heartbeat', 'lose', ({ worker }) => worker === 1);
+    const { held } = await heldAt(run, 'grant');
+    held.let('pass');
+    await run.worker();
+    await run.over();
+    ends();
+    await settle(run);
+  },
+};
+
+export const SCENARIOS_OF_WORKERS = [...killed, ...frozen, ...stopped, poison, twoWorkers];

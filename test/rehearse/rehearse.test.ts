@@ -1,0 +1,193 @@
+// Rehearses workers as a user would, with the executable: good ones keep the contract, and each bad
+// one is convicted of its own fault and of no other. `SOAK=1` plays every scenario.
+
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const SOURCES = fileURLToPath(new URL('../../../test/rehearse/workers/', import.meta.url));
+const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
+const PYTHON = fileURLToPath(new URL('../../../test/examples/worker.py', import.meta.url));
+const WHOLE = process.env['SOAK'] === '1';
+
+interface Told {
+  readonly status: number;
+  readonly err: string;
+  readonly scenarios: readonly {
+    readonly name: string;
+    readonly verdict: string | null;
+    readonly faults: readonly { readonly name: string; readonly evidence: readonly string[] }[];
+  }[];
+}
+
+const byHand = (fault = ''): string => `exec node ${SOURCES}by-hand.mjs ${fault}`;
+
+describe('rehearse', () => {
+  let dir: string;
+  before(() => {
+    dir = mkdtempSync(path.join(os.tmpdir(), 'leasehold-rehearse-test-'));
+  });
+  after(() => rmSync(dir, { recursive: true, force: true }));
+
+  function rehearse(command: string, payload: string, ...more: string[]): Promise<Told> {
+    const file = path.join(dir, `${Math.abs(hash(payload))}.jsonl`);
+    writeFileSync(file, `${payload}\n`);
+    const args = ['rehearse', '--worker', command, '--payloads', file, '--json', ...more];
+    return new Promise((resolve) => {
+      execFile(process.execPath, [MAIN, ...args], { maxBuffer: 2 ** 26 }, (error, out, err) => {
+        const status = error === null ? 0 : Number(error.code);
+        const { scenarios } = JSON.parse(out || '{"scenarios":[]}') as Pick<Told, 'scenarios'>;
+        resolve({ status, err, scenarios });
+      });
+    });
+  }
+
+  const chosen = (...names: string[]): string[] =>
+    WHOLE ? [] : names.flatMap((name) => ['--scenario', name]);
+  const faultsOf = ({ scenarios }: Told): string[] => [
+    ...new Set(scenarios.flatMap(({ faults }) => faults.map(({ name }) => name))),
+  ];
+
+  const good: Record<
+    string,
+    [command: string, payload: string, scenarios: string[], more: string[]]
+  > = {
+    'the Worker with a ledger': [
+      `exec node ${SOURCES}careful.mjs`,
+      '{"a":1}',
+      ['frozen-before-effect', 'report-answer-lost', 'sigterm-at-work', 'long-task'],
+      ['--effects-url'],
+    ],
+    'a worker over plain HTTP': [
+      byHand(),
+      '{"a":1}',
+      ['frozen-after-effect', 'report-delayed', 'unavailable'],
+      ['--effects-url'],
+    ],
+    'the loop of the documents': [
+      `exec node ${EXAMPLES}loop.js`,
+      '{"name":"Ada"}',
+      ['killed-before-report', 'frozen-before-effect', 'report-answer-cut'],
+      ['--queue', 'greet'],
+    ],
+    'the Worker of the documents': [
+      `exec node ${EXAMPLES}worker.js`,
+      '{"name":"Ada"}',
+      ['coordinator-back-soon', 'report-doubled', 'grant-cut'],
+      ['--queue', 'greet'],
+    ],
+    'the worker in Python, over the line socket': [
+      `exec python3 ${PYTHON} 127.0.0.1 $LEASEHOLD_SOCKET_PORT sums`,
+      '{"add":[1,2],"seconds":0.1}',
+      ['killed-before-effect', 'report-answer-lost', 'payload-no-json'],
+      ['--queue', 'sums'],
+    ],
+  };
+  for (const [name, [command, payload, scenarios, more]] of Object.entries(good)) {
+    it(`finds that ${name} keeps the contract`, async function () {
+      this.timeout(240_000);
+      const told = await rehearse(command, payload, ...chosen(...scenarios), ...more);
+      expect(faultsOf(told), JSON.stringify(told)).to.deep.equal([]);
+      expect(told.status, told.err).to.equal(0);
+      expect(told.scenarios.length).to.be.greaterThan(scenarios.length);
+    });
+  }
+
+  const bad: [fault: string, kind: string, scenarios: string[]][] = [
+    ['no-heartbeat', 'no-heartbeat', ['long-task', 'report-answer-lost']],
+    ['effect-without-lease', 'no-check', ['frozen-before-effect', 'report-answer-lost']],
+    ['sent-after-cancelled', 'after-cancelled', ['frozen-after-effect', 'report-lost']],
+    ['ignores-shutdown', 'deaf', ['sigterm-idle', 'report-lost']],
+    ['effect-repeated', 'repeats', ['report-answer-lost', 'grant-lost']],
+  ];
+  for (const [fault, kind, scenarios] of bad) {
+    it(`convicts a worker of ${fault}, and of nothing else`, async function () {
+      this.timeout(240_000);
+      const told = await rehearse(
+        byHand(kind),
+        '{"a":1}',
+        '--effects-url',
+        ...chosen(...scenarios),
+      );
+      expect(faultsOf(told), JSON.stringify(told)).to.deep.equal([fault]);
+      expect(told.status).to.equal(1);
+      const innocent = told.scenarios.find(({ name }) => name === scenarios[1]);
+      expect(innocent?.faults).to.deep.equal([]);
+    });
+  }
+
+  it('accepts what is allowed by name, and writes a JUnit file', async function () {
+    this.timeout(120_000);
+    const junit = path.join(dir, 'report.xml');
+    const allow = ['--scenario', 'report-answer-lost', '--allow', 'report-answer-lost'];
+    const more = ['--effects-url', ...allow, '--junit', junit];
+    expect((await rehearse(byHand('repeats'), '{"a":1}', ...more)).status).to.equal(0);
+    const text = readFileSync(junit, 'utf8');
+    expect(text).to.include('tests="2" failures="0" skipped="0"');
+  });
+
+  it('gives the same verdicts for the same seed', async function () {
+    this.timeout(120_000);
+    const names = ['frozen-before-effect', 'report-delayed'];
+    const args = ['--effects-url', '--seed', '7', ...names.flatMap((name) => ['--scenario', name])];
+    const runs = [];
+    for (let run = 0; run < 2; run++) {
+      const { scenarios } = await rehearse(byHand('no-check'), '{"a":1}', ...args);
+      runs.push(scenarios.map(({ name, verdict }) => ({ name, verdict })));
+    }
+    expect(runs[1]).to.deep.equal(runs[0]);
+    expect(runs[0]).to.have.length(3);
+  });
+
+  it('says that a worker does nothing at all', async function () {
+    this.timeout(120_000);
+    const told = await rehearse('true', '{"a":1}', '--lease-ms', '500');
+    expect(told.status).to.equal(1);
+    expect(told.err).to.include('even when nothing goes wrong');
+  });
+
+  it('leaves no process and no folder when it is killed', async function () {
+    this.timeout(120_000);
+    const tmp = mkdtempSync(path.join(dir, 'tmp-'));
+    const file = path.join(dir, 'killed.jsonl');
+    writeFileSync(file, '{"a":1}\n');
+    const args = ['rehearse', '--worker', byHand(), '--payloads', file, '--effects-url'];
+    const env = { ...process.env, TMPDIR: tmp };
+    const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: 'ignore' });
+    const inTmp = (): string[] => readdirSync(tmp);
+    const end = performance.now() + 60_000;
+    const until = async (what: string, isSo: () => boolean): Promise<void> => {
+      while (!isSo()) {
+        if (performance.now() > end) throw new Error(`never: ${what}; ${processesIn(tmp)}`);
+        await pause(50);
+      }
+    };
+    await until('a run began', () => inTmp().length > 0 && processesIn(tmp).length >= 2);
+    child.kill('SIGKILL');
+    await until('everything is gone', () => inTmp().length === 0 && processesIn(tmp).length === 0);
+    expect(existsSync(tmp)).to.equal(true);
+  });
+});
+
+const hash = (text: string): number =>
+  [...text].reduce((sum, char) => (Math.imul(sum, 31) + (char.codePointAt(0) ?? 0)) | 0, 7);
+
+/** Processes that have this folder for temporary files, but for the rehearsal's own. */
+function processesIn(tmp: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const env = readFileSync(`/proc/${pid}/environ`, 'utf8');
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return env.includes(`TMPDIR=${tmp}`) && !/\0rehearse\0/.test(command);
+      } catch {
+        return false;
+      }
+    });
+}
