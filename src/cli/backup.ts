@@ -9,7 +9,7 @@ import { type Copied, copyLog } from '../log/copy-log.ts';
 import { LogError } from '../log/log.ts';
 import { type Io, say, wholeNumber } from './command.ts';
 import { dataDirOf, type OfflineOptions, withDataDir, wordsFor } from './offline.ts';
-import { type Bar, openBar } from './record-bar.ts';
+import { type Bar, openBar } from './progress-bar.ts';
 
 interface Options extends OfflineOptions {
   readonly until?: string;
@@ -34,7 +34,7 @@ async function backup(target: string, options: Options, io: Io): Promise<void> {
       until: last,
       begin: () => noteRestored(target),
       onProgress: (records, of) => {
-        bar ??= openBar(io, of);
+        bar ??= openBar(io, { total: of, things: 'records' });
         void bar.then((opened) => opened.update(records));
       },
     });

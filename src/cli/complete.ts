@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander';
 import { type Io, usage } from './command.ts';
-import { type ServerOptions, withServer } from './http.ts';
 import { bytesField, readInput } from './input.ts';
 import { report } from './report.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 import { recordText } from './words.ts';
 
 interface Options extends ServerOptions {
@@ -29,5 +29,5 @@ export function define(command: Command, io: Io): void {
 async function resultOf({ result, file }: Options, io: Io): Promise<Record<string, string>> {
   if (result !== undefined && file !== undefined) throw usage('give --result or --file, not both');
   if (result !== undefined) return { result };
-  return file === undefined ? {} : bytesField('result', await readInput(file, io));
+  return file === undefined ? {} : bytesField('result', await readInput(file, io, 'the result'));
 }

@@ -1,10 +1,13 @@
 // Owns `explain`: prints the story of a task, or writes its timeline to a file.
 
-import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { CliError, EXIT, type Io, say } from './command.ts';
-import { type Answer, Server, type ServerOptions, successOf, withServer } from './http.ts';
+import type { Wire } from '../client/transport.ts';
+import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
 import { taskIdOf } from './id-arguments.ts';
+import { successOf } from './refusals.ts';
+import { type Asked, Server } from './server.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
+import { writeSvg } from './svg-file.ts';
 import { columnsOf } from './words.ts';
 
 interface Options extends ServerOptions {
@@ -18,46 +21,50 @@ export function define(command: Command, io: Io): void {
     .argument('<task>', 'the task, as submit printed it')
     .option('--svg <file>', 'write the timeline as an SVG image; - is the standard output')
     .option('--data-dir <dir>', 'read this data directory instead of asking a server')
-    .option('--at <seq>', 'with --data-dir: as it was after this record')
+    .option('--at <seq>', 'as it was after this record')
     .action(async (task: string, options: Options) => {
       const taskId = taskIdOf(task);
+      assertOneOutput(options);
       if (options.dataDir === undefined) return explain(taskId, options, io);
       const { explainOffline } = await import('./offline-explain.ts');
       return explainOffline(Number(taskId.slice(1)), options, io);
     });
 }
 
+/** The image and the JSON cannot both go to the standard output. */
+function assertOneOutput({ svg, json }: Options): void {
+  if (svg === '-' && json === true) {
+    throw usage('--json and --svg - both write to the standard output; give --svg a file');
+  }
+}
+
 async function explain(taskId: string, options: Options, io: Io): Promise<void> {
+  const { svg, json, at } = options;
+  const asked =
+    at === undefined
+      ? { task_id: taskId }
+      : { task_id: taskId, at: wholeNumber('--at', at, 1, Number.MAX_SAFE_INTEGER) };
+  const columns = columnsOf(io);
   const server = new Server(options, io);
-  const accept = formOf(options);
-  const answer = await answerOf(server, taskId, accept, columnsOf(io));
-  server.close();
-  if (answer.status !== 200) successOf(answer, options);
-  if (options.svg === undefined || options.svg === '-') return say(io.stdout, answer.text);
   try {
-    writeFileSync(options.svg, `${answer.text}\n`);
-  } catch (error) {
-    throw new CliError(EXIT.failed, `--svg: ${(error as Error).message}`);
+    const get = async (more: object): Promise<Wire> =>
+      successOf(await answerOf(server, { ...asked, ...more }), options);
+    if (svg !== undefined) writeSvg(svg, String((await get({ format: 'svg' }))['text']), io);
+    if (json === true) say(io.stdout, JSON.stringify(await get({})));
+    else if (svg === undefined)
+      say(io.stdout, String((await get({ format: 'text', columns }))['text']));
+  } finally {
+    server.close();
   }
 }
 
 /** The log outlives its server: who finds none is told that the story can be read without. */
-async function answerOf(
-  server: Server,
-  taskId: string,
-  accept: string,
-  columns: number,
-): Promise<Answer> {
+async function answerOf(server: Server, asked: Wire): Promise<Asked> {
   try {
-    return await server.get(`/v1/tasks/${taskId}/explain?columns=${columns}`, { accept });
+    return await server.ask('explain', asked);
   } catch (error) {
     if (!(error instanceof CliError) || error.status !== EXIT.noServer) throw error;
-    const hint = `without a server: leasehold explain ${taskId} --data-dir DIR`;
+    const hint = `without a server: leasehold explain ${asked['task_id']} --data-dir DIR`;
     throw new CliError(EXIT.noServer, `${error.message}; ${hint}`);
   }
-}
-
-function formOf({ svg, json }: Options): string {
-  if (svg !== undefined) return 'image/svg+xml';
-  return json === true ? 'application/json' : 'text/plain';
 }

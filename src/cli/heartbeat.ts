@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import type { Io } from './command.ts';
-import { type ServerOptions, withServer } from './http.ts';
 import { report } from './report.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 import { clockText, durationText, recordText } from './words.ts';
 
 export function define(command: Command, io: Io): void {

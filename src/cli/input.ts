@@ -1,20 +1,34 @@
 // Owns the reading of what a user gives as bytes: a file, or the standard input.
 
+import { constants } from 'node:buffer';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { type Io, usage } from './command.ts';
+import { errnoText } from '../model/errno-text.ts';
+import { type Io, say, usage } from './command.ts';
 
-export async function readInput(file: string | undefined, { stdin }: Io): Promise<Buffer> {
+/** @param what is read, for who sits before a terminal. @throws CliError with the usage status */
+export async function readInput(
+  file: string | undefined,
+  { stdin, stderr }: Io,
+  what: string,
+): Promise<Buffer> {
   if (file !== undefined && file !== '-') {
     try {
       return readFileSync(file);
     } catch (error) {
-      throw usage(`--file: ${(error as Error).message}`);
+      throw usage(`--file ${file}: ${errnoText(error)}`);
     }
   }
+  tellTerminal(stdin, stderr, what);
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
+}
+
+/** Who typed the command alone is told that it waits, and for what. */
+function tellTerminal(stdin: Io['stdin'], stderr: Io['stderr'], what: string): void {
+  if (stdin.isTTY)
+    say(stderr, `reading ${what} from the terminal; Ctrl-D on a line of its own ends it`);
 }
 
 export interface Source {
@@ -24,19 +38,26 @@ export interface Source {
 }
 
 /** The same input, for reading it in pieces. */
-export function openInput(file: string | undefined, { stdin }: Io): Source {
-  if (file === undefined || file === '-') return { stream: stdin, bytes: undefined };
+export function openInput(file: string | undefined, { stdin, stderr }: Io, what: string): Source {
+  if (file === undefined || file === '-') {
+    tellTerminal(stdin, stderr, what);
+    return { stream: stdin, bytes: undefined };
+  }
   try {
     const { size } = statSync(file);
     return { stream: createReadStream(file), bytes: size };
   } catch (error) {
-    throw usage(`--file: ${(error as Error).message}`);
+    throw usage(`--file ${file}: ${errnoText(error)}`);
   }
 }
 
 /** @returns the member that carries the bytes: as text when they are one, else as base64. */
 export function bytesField(name: string, bytes: Uint8Array): Record<string, string> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // Longer than any text that can be held, and far beyond what a server takes.
+  if (buffer.length >= constants.MAX_STRING_LENGTH) {
+    throw usage(`the ${name} has ${buffer.length} bytes, more than can be sent`);
+  }
   const text = buffer.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(buffer)) return { [name]: text };
   return { [`${name}_base64`]: buffer.toString('base64') };

@@ -8,7 +8,7 @@ import { recordText } from './words.ts';
 const KILL: Treatment = {
   op: 'kill',
   states: ['WAITING', 'LEASED'],
-  fields: ({ reason }) => (reason === undefined ? {} : { reason }),
+  fields: ({ note }) => (note === undefined ? {} : { reason: note }),
   matches: () => true,
   text: (answer, taskId) =>
     `${answer['outcome']} ${taskId} ${answer['task_state']}, ${recordText(answer)}`,
@@ -16,6 +16,6 @@ const KILL: Treatment = {
 
 export function define(command: Command, io: Io): void {
   withMany(command, KILL.states)
-    .option('--reason <text>', 'why, for the record')
+    .option('--note <text>', 'why, for the record: it is written as the reason of the end')
     .action((ids: string[], options: ManyOptions) => treat(ids, KILL, options, io));
 }

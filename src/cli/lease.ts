@@ -3,8 +3,13 @@
 import type { Command } from 'commander';
 import { LEASES_MAX, WAIT_MAX_MS } from '../model/limits.ts';
 import { CliError, collect, durationMs, EXIT, type Io, say, wholeNumber } from './command.ts';
-import { Server, type ServerOptions, successOf, withServer } from './http.ts';
+import { successOf } from './refusals.ts';
+import { Server } from './server.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 import { clockText, leaseText } from './words.ts';
+
+/** A shorter wait is over before its announcement is read. */
+const SHORT_MS = 1_000;
 
 interface Options extends ServerOptions {
   readonly worker: string;
@@ -23,16 +28,25 @@ export function define(command: Command, io: Io): void {
 }
 
 async function lease(options: Options, io: Io): Promise<void> {
-  const server = new Server(options, io);
-  const answer = await server.post('/v1/leases', {
+  const waitMs = durationMs('--wait', options.wait, 0, WAIT_MAX_MS);
+  const params = {
     worker_id: options.worker,
     queues: options.queue ?? ['default'],
-    wait_ms: durationMs('--wait', options.wait, 0, WAIT_MAX_MS),
     max: wholeNumber('--max', options.max, 1, LEASES_MAX),
-  });
-  server.close();
-  const { leases, empty } = successOf(answer, options) as unknown as Leased;
-  if (options.json === true) say(io.stdout, answer.text);
+  };
+  const server = new Server(options, io);
+  if (waitMs > SHORT_MS) server.tellWait(`waiting for a task of ${params.queues.join(', ')}`);
+  try {
+    const body = successOf(await server.lease(params, waitMs), options);
+    show(body as unknown as Leased, options, io);
+  } finally {
+    server.close();
+  }
+}
+
+function show(body: Leased, options: Options, io: Io): void {
+  const { leases, empty } = body;
+  if (options.json === true) say(io.stdout, JSON.stringify(body));
   else for (const each of leases) say(io.stdout, leaseText(each));
   if (leases.length > 0) return;
   throw new CliError(EXIT.empty, options.json === true ? '' : emptyText(empty));

@@ -1,14 +1,16 @@
 // Owns `log`: shows records, a line each, and goes on with what becomes durable when asked to.
 
-import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
-import { PAGE_MAX } from '../model/limits.ts';
+import { PAGE_DEFAULT, PAGE_MAX } from '../model/limits.ts';
 import { RECORD_TYPES } from '../model/records.ts';
 import { painter } from './colors.ts';
-import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
-import { Server, type ServerOptions, successOf, withServer } from './http.ts';
+import { type Io, say, usage, wholeNumber } from './command.ts';
+import { follow } from './follow.ts';
 import { taskIdOf } from './id-arguments.ts';
 import { recordLine } from './record-line.ts';
+import { successOf } from './refusals.ts';
+import { Server } from './server.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 
 interface Options extends ServerOptions {
   readonly follow?: true;
@@ -26,7 +28,7 @@ const TAIL_DEFAULT = 20;
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .option('--follow', 'go on with what becomes durable')
+    .option('--follow', 'go on with what becomes durable, also after a restart of the server')
     .option('--task <task>', 'only records of this task')
     .option('--queue <queue>', 'only records of tasks in this queue')
     .addOption(new Option('--type <type>', 'only this type').choices([...RECORD_TYPES]))
@@ -38,81 +40,62 @@ export function define(command: Command, io: Io): void {
 }
 
 async function log(options: Options, io: Io): Promise<void> {
-  const filter = filterOf(options);
+  const asked = { ...filterOf(options), ...rangeOf(options) };
   const paint = painter(io);
-  const show = (line: string): void =>
-    say(io.stdout, options.json ? line : recordLine(parse(line), paint));
+  const show = (record: Fields): void =>
+    say(io.stdout, options.json ? JSON.stringify(record) : recordLine(record, paint));
   if (options.dataDir !== undefined) {
     if (options.follow === true)
       throw usage('--follow asks a server; --data-dir reads a directory');
     const { logOffline } = await import('./offline-log.ts');
-    return logOffline(new Map([...filter, ...rangeOf(options)]), options, io, show);
+    return logOffline(asked, options, io, show);
   }
   const server = new Server(options, io);
   try {
-    const query = new URLSearchParams([...filter, ...rangeOf(options)]);
-    const answer = await server.get(`/v1/log?${query}`);
-    if (answer.status !== 200) successOf(answer, options);
-    const lines = answer.text.split('\n').filter((line) => line !== '');
-    for (const line of lines) show(line);
+    const first = await page(server, asked, options);
+    for (const record of first) show(record);
+    // No record is about a task that nobody knows, nor about one that has none in this range.
+    if (first.length === 0 && options.task !== undefined) {
+      successOf(await server.ask('task', { task_id: options.task }), options);
+    }
     if (options.follow !== true) return;
-    const last = lines.at(-1);
-    const from =
-      last === undefined ? (options.from ?? '1') : String(Number(parse(last)['seq']) + 1);
-    await follow(server, filter, from, show);
+    const last = first.at(-1);
+    const from = last === undefined ? Number(options.from ?? 1) : Number(last['seq']) + 1;
+    await follow(server, { ...filterOf(options), from }, options, show);
   } finally {
     server.close();
   }
 }
 
-/** @throws CliError when the server ends it, with the number from which to go on. */
-async function follow(
-  server: Server,
-  filter: readonly [string, string][],
-  from: string,
-  show: (line: string) => void,
-): Promise<void> {
-  const query = new URLSearchParams([...filter, ['from', from], ['follow', 'true']]);
-  const broken = (next: string): CliError =>
-    new CliError(EXIT.noServer, `the connection broke; go on with --from ${next}`);
-  const stream = await server.stream(`/v1/log?${query}`).catch((error: unknown) => {
-    // The records before these were shown: a server that is gone by now broke off a following.
-    throw error instanceof CliError && error.status === EXIT.noServer ? broken(from) : error;
-  });
-  let next = from;
-  try {
-    for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
-      if (line === '') continue;
-      show(line);
-      next = String(Number(parse(line)['seq']) + 1);
-    }
-  } catch (error) {
-    if (!stream.errored) throw error;
+/** All that was asked for: on the socket an answer holds what fits, and says where to go on. */
+async function page(server: Server, asked: Fields, options: Options): Promise<Fields[]> {
+  const found: Fields[] = [];
+  for (let query = asked; ; ) {
+    const body = successOf(await server.ask('log', query), options);
+    found.push(...(body['records'] as Fields[]));
+    const { next, more } = body;
+    const { tail, ...rest } = query;
+    const left = Number(asked['limit'] ?? tail ?? PAGE_DEFAULT) - found.length;
+    if (more !== true || left <= 0) return found;
+    query = { ...rest, from: next, limit: left };
   }
-  throw broken(next);
 }
 
-function filterOf({ task, queue, type }: Options): [string, string][] {
-  const filter: [string, string][] = [];
-  if (task !== undefined) filter.push(['task', taskIdOf(task)]);
-  if (queue !== undefined) filter.push(['queue', queue]);
-  if (type !== undefined) filter.push(['type', type]);
-  return filter;
+function filterOf({ task, queue, type }: Options): Fields {
+  return {
+    ...(task === undefined ? {} : { task: taskIdOf(task) }),
+    ...(queue === undefined ? {} : { queue }),
+    ...(type === undefined ? {} : { type }),
+  };
 }
 
-function rangeOf({ from, limit, tail }: Options): [string, string][] {
+function rangeOf({ from, limit, tail }: Options): Fields {
   if (from === undefined) {
     if (limit !== undefined) throw usage('--limit goes with --from; the last ones are --tail');
-    const count = tail === undefined ? TAIL_DEFAULT : wholeNumber('--tail', tail, 1, PAGE_MAX);
-    return [['tail', String(count)]];
+    return { tail: tail === undefined ? TAIL_DEFAULT : wholeNumber('--tail', tail, 1, PAGE_MAX) };
   }
   if (tail !== undefined) throw usage('give --from or --tail, not both');
-  const range: [string, string][] = [
-    ['from', String(wholeNumber('--from', from, 0, Number.MAX_SAFE_INTEGER))],
-  ];
-  if (limit !== undefined)
-    range.push(['limit', String(wholeNumber('--limit', limit, 1, PAGE_MAX))]);
-  return range;
+  const first = wholeNumber('--from', from, 0, Number.MAX_SAFE_INTEGER);
+  if (limit === undefined) return { from: first };
+  return { from: first, limit: wholeNumber('--limit', limit, 1, PAGE_MAX) };
 }
-
-const parse = (line: string): Fields => JSON.parse(line) as Fields;

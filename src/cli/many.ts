@@ -5,8 +5,10 @@ import { type Command, Option } from 'commander';
 import { PAGE_MAX } from '../model/limits.ts';
 import type { TaskStateName } from '../model/request.ts';
 import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
-import { refusalText, Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { taskIdOf } from './id-arguments.ts';
+import { isRefusal, refusalText, statusOfRefusal } from './refusals.ts';
+import { Server } from './server.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 import { pagesOf } from './task-pages.ts';
 import { safeText } from './words.ts';
 
@@ -16,6 +18,7 @@ export interface ManyOptions extends ServerOptions {
   readonly state?: string;
   readonly queue?: string;
   readonly reason?: string;
+  readonly note?: string;
   readonly limit?: string;
   readonly dryRun?: true;
 }
@@ -26,8 +29,8 @@ export interface Treatment {
   readonly states: readonly TaskStateName[];
   /** Fields of each request besides the task's id. */
   fields(options: ManyOptions): Fields;
-  /** Whether a task found by state and queue is meant. */
-  matches(task: Fields, options: ManyOptions): boolean;
+  /** Whether a task found by the filter can be meant at all. */
+  matches(task: Fields): boolean;
   /** The line for people about one success. */
   text(answer: Fields, taskId: string): string;
 }
@@ -39,6 +42,7 @@ export const withMany = (command: Command, states: readonly TaskStateName[]): Co
     .argument('[task...]', 'the tasks; none: those that the filter finds')
     .addOption(new Option('--state <state>', 'filter: in this state').choices([...states]))
     .option('--queue <queue>', 'filter: in this queue')
+    .option('--reason <text>', 'filter: whose last failure says this')
     .option('--limit <n>', 'filter: tasks at most')
     .option('--dry-run', 'filter: only show which tasks are meant');
 
@@ -48,15 +52,20 @@ export async function treat(
   options: ManyOptions,
   io: Io,
 ): Promise<void> {
-  const filtered = options.state !== undefined || options.queue !== undefined;
-  if (ids.length > 0 && (filtered || options.limit !== undefined || options.dryRun === true)) {
-    throw usage('name tasks or give a filter, not both');
+  const { state, queue, reason, limit, dryRun } = options;
+  const isFiltered = [state, queue, reason].some((given) => given !== undefined);
+  if (ids.length > 0 && (isFiltered || limit !== undefined || dryRun === true)) {
+    const note = treatment.op === 'kill' ? ' (what is recorded as the reason is --note)' : '';
+    throw usage(`name tasks or give a filter, not both${note}`);
   }
-  if (ids.length === 0 && !filtered) throw usage('name a task, or filter by --state or --queue');
+  if (ids.length === 0 && !isFiltered) {
+    throw usage('name a task, or filter by --state, --queue or --reason');
+  }
   const server = new Server(options, io);
   try {
     const meant = ids.length > 0 ? ids.map(taskIdOf) : await find(server, treatment, options);
-    if (options.dryRun === true) {
+    if (meant.length === 0) say(io.stderr, 'no task matches the filter');
+    if (dryRun === true) {
       for (const id of meant) say(io.stdout, options.json ? `{"task_id":"${id}"}` : id);
     } else await treatAll(server, meant, treatment, options, io);
   } finally {
@@ -72,11 +81,15 @@ async function find(server: Server, treatment: Treatment, options: ManyOptions):
   for (const state of options.state === undefined ? treatment.states : [options.state]) {
     for await (const task of pagesOf(server, { ...options, state }, PAGE_MAX)) {
       if (found.length === limit) return found;
-      if (treatment.matches(task, options)) found.push(String(task['task_id']));
+      if (!treatment.matches(task) || !failedBy(task, options)) continue;
+      found.push(String(task['task_id']));
     }
   }
   return found;
 }
+
+const failedBy = (task: Fields, { reason }: ManyOptions): boolean =>
+  reason === undefined || String(task['last_failure_reason'] ?? '').includes(reason);
 
 async function treatAll(
   server: Server,
@@ -85,23 +98,25 @@ async function treatAll(
   options: ManyOptions,
   io: Io,
 ): Promise<void> {
-  let refused = 0;
+  const refusals: Fields[] = [];
   for (let from = 0; from < ids.length; from += CHUNK) {
     const chunk = ids.slice(from, from + CHUNK);
     const fields = treatment.fields(options);
-    const requests = chunk.map((id) => ({ op: treatment.op, task_id: id, ...fields }));
-    const answer = await server.post('/v1/batch', { requests });
-    const { answers } = successOf(answer, options) as unknown as { answers: Fields[] };
-    answers.forEach((body, i) => {
+    const calls = chunk.map((id) => ({ op: treatment.op, params: { task_id: id, ...fields } }));
+    const { bodies } = await server.batch(calls);
+    bodies.forEach((body, i) => {
       const id = chunk[i] as string;
-      const status = Number(body['http_status']);
-      const text = JSON.stringify(body);
-      if (status >= 300) refused += 1;
-      const to = status >= 300 ? io.stderr : io.stdout;
-      if (options.json === true) say(to, text);
-      else if (status < 300) say(to, treatment.text(body, id));
-      else say(to, `${id}: ${safeText(refusalText({ status, text, body }))}`);
+      const refused = isRefusal(body);
+      if (refused) refusals.push(body);
+      const to = refused ? io.stderr : io.stdout;
+      if (options.json === true) say(to, JSON.stringify(body));
+      else if (refused) say(to, `${id}: ${safeText(refusalText(body))}`);
+      else say(to, treatment.text(body, id));
     });
   }
-  if (refused > 0) throw new CliError(EXIT.failed, '');
+  const [first] = refusals;
+  if (first === undefined) return;
+  // Written wrongly, and by that for each of them: nothing was done.
+  const isUsage = refusals.length === ids.length && statusOfRefusal(first) === EXIT.usage;
+  throw new CliError(isUsage ? EXIT.usage : EXIT.failed, '');
 }

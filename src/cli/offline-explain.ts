@@ -1,11 +1,11 @@
 // Owns `explain --data-dir`: the same story, read from the log itself, as of its newest record or
 // of any earlier one.
 
-import { writeFileSync } from 'node:fs';
 import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';
 import { standing } from '../core/views.ts';
 import { explain } from '../explain/explain-task.ts';
+import type { Explanation } from '../explain/explanation.ts';
 import { explanationJson } from '../explain/page-json.ts';
 import { explanationSvg } from '../explain/page-svg.ts';
 import { explanationText } from '../explain/page-text.ts';
@@ -14,7 +14,7 @@ import { replay } from '../loop/replay.ts';
 import { formatTaskId } from '../model/ids.ts';
 import type { LogRecord } from '../model/records.ts';
 import { readStory } from '../reader/task-story.ts';
-import { CliError, EXIT, type Io, say, usage } from './command.ts';
+import { CliError, EXIT, type Io, say } from './command.ts';
 import {
   dataDirOf,
   OFFLINE_KNOBS,
@@ -24,6 +24,7 @@ import {
   withLog,
 } from './offline.ts';
 import { digestText } from './offline-digest.ts';
+import { writeSvg } from './svg-file.ts';
 import { columnsOf } from './words.ts';
 
 export interface OfflineExplainOptions extends OfflineOptions {
@@ -35,18 +36,15 @@ export async function explainOffline(
   options: OfflineExplainOptions,
   io: Io,
 ): Promise<void> {
-  const text = await withLog(dataDirOf(options, io), async (log) => {
+  const { svg, json } = options;
+  const told = await withLog(dataDirOf(options, io), async (log) => {
     const state = await stateOf(log, taskId, untilOf(options, log), io);
-    return tell(log, state, taskId, options, io);
+    return tell(log, state, taskId);
   });
-  if (options.svg === undefined || options.svg === '-') {
-    return say(io.stdout, text.replace(/\n$/, ''));
-  }
-  try {
-    writeFileSync(options.svg, text);
-  } catch (error) {
-    throw usage(`--svg: ${(error as Error).message}`);
-  }
+  if (svg !== undefined) writeSvg(svg, explanationSvg(told), io);
+  if (json === true) say(io.stdout, explanationJson(told).replace(/\n$/, ''));
+  else if (svg === undefined)
+    say(io.stdout, explanationText(told, columnsOf(io)).replace(/\n$/, ''));
 }
 
 /** The state in which the task is still remembered, where its history is in the log. */
@@ -65,13 +63,7 @@ async function stateOf(log: LogReader, taskId: number, until: number, io: Io): P
   return stateAt(log, by - 1, io);
 }
 
-function tell(
-  log: LogReader,
-  state: State,
-  taskId: number,
-  { svg, json }: OfflineExplainOptions,
-  io: Io,
-): string {
+function tell(log: LogReader, state: State, taskId: number): Explanation {
   const row = state.tasks.find(taskId);
   if (row === NONE) {
     const id = formatTaskId(taskId);
@@ -79,7 +71,5 @@ function tell(
   }
   const context = { state, knobs: OFFLINE_KNOBS, read: (seq: number) => log.get(seq) };
   const stands = standing(context, row, state.lastAt, {});
-  const told = explain({ ...readStory(log, stands), advisory: false });
-  if (svg !== undefined) return explanationSvg(told);
-  return json === true ? explanationJson(told) : explanationText(told, columnsOf(io));
+  return explain({ ...readStory(log, stands), advisory: false });
 }

@@ -6,39 +6,44 @@ import type { RecordType } from '../model/records.ts';
 import { readPage } from '../reader/log-pages.ts';
 import { goOn, type LogQuery } from '../reader/log-query.ts';
 import { queueNames } from '../reader/queue-names.ts';
-import type { Io } from './command.ts';
+import { CliError, EXIT, type Io } from './command.ts';
 import { dataDirOf, type OfflineOptions, withLog } from './offline.ts';
 
 /** What is asked, as the query of /v1/log. */
-export type Query = ReadonlyMap<string, string>;
+interface Query {
+  readonly from?: number;
+  readonly limit?: number;
+  readonly tail?: number;
+  readonly task?: string;
+  readonly queue?: string;
+  readonly type?: RecordType;
+}
+type Fields = Readonly<Record<string, unknown>>;
 
-/** @param show called with each line of JSON, in order. */
+/**
+ * @param show called with each record, in order.
+ * @throws CliError when there is no log, or no task of that id in it.
+ */
 export async function logOffline(
   asked: Query,
   options: OfflineOptions,
   io: Io,
-  show: (line: string) => void,
+  show: (record: Fields) => void,
 ): Promise<void> {
   await withLog(dataDirOf(options, io), async (log) => {
-    const number = (name: string): number | undefined => {
-      const given = asked.get(name);
-      return given === undefined ? undefined : Number(given);
-    };
-    const task = asked.get('task');
-    await showAll(log, show, {
-      from: number('from') ?? 1,
-      limit: number('limit') ?? number('tail') ?? PAGE_DEFAULT,
-      tail: number('tail'),
-      taskId: task === undefined ? undefined : Number(task.slice(1)),
-      queue: asked.get('queue'),
-      type: asked.get('type') as RecordType | undefined,
-    });
+    const { from = 1, tail, limit = tail ?? PAGE_DEFAULT, task, queue, type } = asked;
+    const taskId = task === undefined ? undefined : Number(task.slice(1));
+    if (taskId !== undefined && log.get(taskId)?.type !== 'TaskCreated') {
+      const gone = log.dropped.has(taskId) ? ': its history was forgotten and is removed' : '';
+      throw new CliError(EXIT.failed, `leasehold: there is no task ${task} in this log${gone}`);
+    }
+    await showAll(log, show, { from, limit, tail, taskId, queue, type });
   });
 }
 
 async function showAll(
   log: LogReader,
-  show: (line: string) => void,
+  show: (record: Fields) => void,
   asked: LogQuery,
 ): Promise<void> {
   const paging = { log, queueOf: queueNames(log), pause: () => Promise.resolve() };
@@ -46,7 +51,7 @@ async function showAll(
   let query: LogQuery = asked;
   for (let left = asked.limit; left > 0; ) {
     const page = await readPage(paging, { ...query, limit: left }, last);
-    for (const line of page.text.split('\n')) if (line !== '') show(line);
+    for (const line of page.text.split('\n')) if (line !== '') show(JSON.parse(line));
     left -= page.records;
     if (page.next > page.to) return;
     query = { ...goOn(query, page.next), to: page.to };

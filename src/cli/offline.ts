@@ -11,7 +11,7 @@ import { type CoreKnobs, DURATION_MAX_MS } from '../model/knobs.ts';
 import { KNOBS } from '../settings/knob-table.ts';
 import { CliError, EXIT, type Io, wholeNumber } from './command.ts';
 import { digestText } from './offline-digest.ts';
-import { openBar } from './record-bar.ts';
+import { openBar } from './progress-bar.ts';
 
 export interface OfflineOptions {
   readonly dataDir?: string;
@@ -89,7 +89,7 @@ export function assertTold(log: DirectoryReader, until: number): void {
 
 /** The state as it was after the record `until`, with a bar on a terminal. */
 export async function stateAt(log: LogReader, until: number, io: Io): Promise<State> {
-  const bar = await openBar(io, until);
+  const bar = await openBar(io, { total: until, things: 'records' });
   try {
     return replay(log, { digestText, until, onProgress: (records) => bar.update(records) }).state;
   } finally {

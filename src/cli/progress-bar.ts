@@ -2,32 +2,35 @@
 
 import type { Io } from './command.ts';
 
-export interface Progress {
-  advance(tasks: number, bytes: number): void;
+export interface Bar {
+  /** @param done of the total; @param count what is shown of it, where that is something else. */
+  update(done: number, count?: number): void;
   stop(): void;
 }
 
-const NONE: Progress = { advance: () => {}, stop: () => {} };
+export interface Progress {
+  /** Undefined: not known, and things are only counted. */
+  readonly total: number | undefined;
+  /** What is counted: tasks, records. */
+  readonly things: string;
+}
 
-/** @param total bytes to come; undefined: not known, then tasks are only counted. */
-export async function openProgress({ stderr }: Io, total: number | undefined): Promise<Progress> {
-  if (!stderr.isTTY) return NONE;
+const NONE: Bar = { update: () => {}, stop: () => {} };
+
+export async function openBar({ stderr }: Io, { total, things }: Progress): Promise<Bar> {
+  if (!stderr.isTTY || total === 0) return NONE;
   const { SingleBar, Presets } = (await import('cli-progress')).default;
-  const measured = total !== undefined && total > 0;
-  const format = measured
-    ? '{bar} {percentage} %  {tasks} tasks  {eta_formatted} left'
-    : '{tasks} tasks';
+  const measured = `{bar} {percentage} %  {count} ${things}  {eta_formatted} left`;
+  const format = total === undefined ? `{count} ${things}` : measured;
   const bar = new SingleBar(
     { stream: stderr, format, hideCursor: true, clearOnComplete: true },
     Presets.shades_classic,
   );
-  let tasks = 0;
-  bar.start(measured ? total : 1, 0, { tasks });
+  bar.start(total ?? 1, 0, { count: 0 });
   return {
-    advance(more, bytes) {
-      tasks += more;
-      if (measured) bar.increment(bytes, { tasks });
-      else bar.update({ tasks });
+    update: (done, count = done) => {
+      if (total === undefined) bar.update({ count });
+      else bar.update(done, { count });
     },
     stop: () => bar.stop(),
   };

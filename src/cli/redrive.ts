@@ -10,9 +10,7 @@ const REDRIVE: Treatment = {
   states: ['FAILED', 'DEAD'],
   fields: () => ({}),
   // Redriven again it would only answer the task that was made of it then.
-  matches: (task, { reason }) =>
-    task['redriven_as'] === undefined &&
-    (reason === undefined || String(task['last_failure_reason'] ?? '').includes(reason)),
+  matches: (task) => task['redriven_as'] === undefined,
   text: (answer) => {
     const again = answer['deduplicated'] === true ? ' (redriven before)' : '';
     const { task_id, origin_task_id, state } = answer;
@@ -21,7 +19,7 @@ const REDRIVE: Treatment = {
 };
 
 export function define(command: Command, io: Io): void {
-  withMany(command, REDRIVE.states)
-    .option('--reason <text>', 'filter: whose last failure says this')
-    .action((ids: string[], options: ManyOptions) => treat(ids, REDRIVE, options, io));
+  withMany(command, REDRIVE.states).action((ids: string[], options: ManyOptions) =>
+    treat(ids, REDRIVE, options, io),
+  );
 }

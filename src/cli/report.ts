@@ -2,8 +2,10 @@
 // report is made once, and the answer is printed with the number of the record it caused.
 
 import { CliError, EXIT, type Io, say } from './command.ts';
-import { type Answer, Server, type ServerOptions, successOf } from './http.ts';
 import { leaseIdOf } from './id-arguments.ts';
+import { successOf } from './refusals.ts';
+import { type Asked, Server } from './server.ts';
+import { type ServerOptions } from './server-options.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 export type Verb = 'heartbeat' | 'complete' | 'fail';
@@ -24,28 +26,34 @@ export async function report(
   const server = new Server(options, io);
   try {
     const taskId = await taskOf(server, leaseId, options);
-    const path = `/v1/leases/${leaseId}/${verb}`;
-    const answer = await server.post(path, { task_id: taskId, ...fields });
-    const body = successOf(answer, options);
-    say(io.stdout, options.json === true ? answer.text : text(body, taskId));
+    const asked = await server.ask(verb, { task_id: taskId, lease_id: leaseId, ...fields });
+    const body = successOf({ body: ownReport(asked, verb) }, options);
+    say(io.stdout, options.json === true ? JSON.stringify(body) : text(body, taskId));
   } finally {
     server.close();
   }
 }
 
+/**
+ * A report whose answer was lost was sent again: what is refused as its duplicate is itself, and
+ * the outcome that it had is the answer.
+ */
+function ownReport({ body, resent }: Asked, verb: Verb): Fields {
+  const { reason, first_report, first_outcome, first_record, task_state } = body;
+  if (!resent || reason !== 'duplicate_report' || first_report !== verb) return body;
+  if (first_outcome === 'COMMITTED') {
+    return { outcome: first_outcome, task_state, record: first_record };
+  }
+  return { ...body, outcome: first_outcome };
+}
+
 /** The record with the lease's number is its grant, and names the task. */
 async function taskOf(server: Server, leaseId: string, options: ServerOptions): Promise<string> {
-  const seq = leaseId.slice(1);
-  const answer = await server.get(`/v1/log?from=${seq}&limit=1`);
-  if (answer.status !== 200) successOf(answer, options);
-  const record = firstRecord(answer);
+  const seq = Number(leaseId.slice(1));
+  const body = successOf(await server.ask('log', { from: seq, limit: 1 }), options);
+  const [record] = body['records'] as Fields[];
   if (record?.['type'] === 'LeaseGranted' && record['lease_id'] === leaseId) {
     return String(record['task_id']);
   }
   throw new CliError(EXIT.failed, `REJECTED unknown_lease: record ${seq} granted no lease.`);
-}
-
-function firstRecord({ text }: Answer): Fields | undefined {
-  const line = text.split('\n', 1)[0] ?? '';
-  return line === '' ? undefined : (JSON.parse(line) as Fields);
 }

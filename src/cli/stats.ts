@@ -3,7 +3,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Io, say } from './command.ts';
-import { Server, type ServerOptions, successOf, withServer } from './http.ts';
+import { successOf } from './refusals.ts';
+import { Server } from './server.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 import { dateText } from './words.ts';
 
 interface Options extends ServerOptions {
@@ -16,19 +18,20 @@ const CLEAR = '\u001b[H\u001b[2J';
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .option('--watch', 'every second, until interrupted')
+    .option('--watch', 'every second, until interrupted; it goes on after a restart of the server')
     .action((options: Options) => stats(options, io));
 }
 
 async function stats(options: Options, io: Io): Promise<void> {
   const server = new Server(options, io);
+  const isWatched = options.watch === true;
   try {
     for (;;) {
-      const answer = await server.get('/v1/stats');
-      const body = successOf(answer, options);
-      if (options.watch === true && io.stdout.isTTY) io.stdout.write(CLEAR);
-      say(io.stdout, options.json === true ? answer.text : await table(body));
-      if (options.watch !== true) return;
+      const body = successOf(await server.ask('stats', {}), options);
+      server.tellRecovery('it answers again');
+      if (isWatched && io.stdout.isTTY) io.stdout.write(CLEAR);
+      say(io.stdout, options.json === true ? JSON.stringify(body) : await table(body));
+      if (!isWatched) return;
       await pause(WATCH_MS);
     }
   } finally {

@@ -1,136 +1,157 @@
-// Owns `submit --lines`: many tasks in batches. A line that was refused for the moment is sent
-// again, for a bounded time; with a request id prefix the whole command can be run again.
+// Owns `submit --lines`: many tasks in batches that fit the server's own bounds, each line under a
+// request id. It stops at the first batch with a refusal; whatever its end, it tells which lines
+// are submitted, and under which prefix the same command goes on.
 
+import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
+import { monotonicMs, pause } from '../client/local-clock.ts';
+import type { Wire } from '../client/transport.ts';
+import { errnoText } from '../model/errno-text.ts';
+import { BATCH_MAX } from '../model/limits.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
-import { type Answer, refusalText, type Server, type ServerOptions, successOf } from './http.ts';
 import { bytesField, linesOf, openInput } from './input.ts';
-import { openProgress } from './progress-bar.ts';
+import { LineAccount } from './line-account.ts';
+import { openBar } from './progress-bar.ts';
+import { successOf } from './refusals.ts';
+import { type Server } from './server.ts';
+import { type ServerOptions } from './server-options.ts';
 
-interface Options extends ServerOptions {
+export interface LinesOptions extends ServerOptions {
   readonly file?: string;
   readonly requestIdPrefix?: string;
 }
-type Fields = Readonly<Record<string, unknown>>;
 
-const CHUNK_LINES = 500;
+const CHUNK_LINES = Math.min(500, BATCH_MAX);
 const CHUNK_BYTES = 4 * 1024 * 1024;
-const TRIES = 30;
-const PAUSE_MS = 1_000;
+/** What surrounds a request in a batch, on HTTP and on the socket. */
+const ENVELOPE_BYTES = 128;
+const PAUSE_MS = 500;
+/** As a shell has it for Ctrl-C. */
+const INTERRUPTED = 130;
 
 interface Chunk {
-  requests: Fields[];
-  bytes: number;
+  readonly calls: { readonly op: 'submit'; readonly params: Wire }[];
+  /** Of the input, with line feeds. */
+  inputBytes: number;
+  /** Of the request. */
+  wireBytes: number;
 }
 
-/** @throws CliError when a line was refused for good; the lines before it are submitted. */
+/** @throws CliError when a line was refused, or is not known to be submitted. */
 export async function submitLines(
   server: Server,
-  fields: Fields,
-  options: Options,
+  fields: Wire,
+  options: LinesOptions,
   io: Io,
 ): Promise<void> {
-  const source = openInput(options.file, io);
-  const progress = await openProgress(io, source.bytes);
-  const tally = new Tally(options, io);
+  const source = openInput(options.file, io, 'one task a line');
+  const prefix = options.requestIdPrefix ?? `lines-${randomBytes(9).toString('base64url')}`;
+  const maxBytes = await chunkMaxBytes(server, options);
+  const bar = await openBar(io, { total: source.bytes, things: 'tasks' });
+  const account = new LineAccount(prefix);
+  const interrupted = (): void => {
+    bar.stop();
+    say(io.stderr, account.broken('interrupted', options.json === true));
+    process.exit(INTERRUPTED);
+  };
+  process.once('SIGINT', interrupted);
+  let inputBytes = 0;
   try {
-    for await (const chunk of chunksOf(source.stream, fields, options.requestIdPrefix)) {
-      const answers = await send(server, chunk.requests, options);
-      tally.add(answers);
-      progress.advance(chunk.requests.length, chunk.bytes);
+    for await (const chunk of chunksOf(source.stream, fields, prefix, maxBytes)) {
+      account.sending(chunk.calls.length);
+      const bodies = await send(server, chunk.calls);
+      account.add(bodies);
+      if (options.json === true)
+        say(io.stdout, bodies.map((body) => JSON.stringify(body)).join('\n'));
+      inputBytes += chunk.inputBytes;
+      bar.update(inputBytes, account.submitted);
+      if (account.refused > 0) break;
     }
+  } catch (error) {
+    const { status, message } = inWords(error, options);
+    throw new CliError(status, account.broken(message, options.json === true));
   } finally {
-    progress.stop();
+    bar.stop();
+    process.off('SIGINT', interrupted);
+    source.stream.destroy();
   }
-  tally.tell();
+  if (account.refused > 0) {
+    throw new CliError(account.status, account.refusals(options.json === true));
+  }
+  if (options.json !== true) say(io.stdout, account.done());
+}
+
+/** An input that cannot be read on is an end like others; a bug is not. */
+function inWords(error: unknown, { file = 'standard input' }: LinesOptions): CliError {
+  if (error instanceof CliError) return error;
+  if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+  return new CliError(EXIT.failed, `${file}: ${errnoText(error)}`);
+}
+
+/** The server's own bound on a batch, less what a batch needs itself. */
+async function chunkMaxBytes(server: Server, options: ServerOptions): Promise<number> {
+  const config = successOf(await server.ask('config', {}), options);
+  const { value } = (config['batch_max_bytes'] ?? {}) as { value?: unknown };
+  const bound = typeof value === 'number' ? value : CHUNK_BYTES;
+  return Math.min(bound - ENVELOPE_BYTES, CHUNK_BYTES);
 }
 
 async function* chunksOf(
   stream: Readable,
-  fields: Fields,
-  prefix: string | undefined,
+  fields: Wire,
+  prefix: string,
+  maxBytes: number,
 ): AsyncGenerator<Chunk> {
-  let chunk: Chunk = { requests: [], bytes: 0 };
+  const empty = (): Chunk => ({ calls: [], inputBytes: 0, wireBytes: 0 });
+  let chunk = empty();
   let number = 0;
   for await (const line of linesOf(stream)) {
     number += 1;
-    const named = prefix === undefined ? {} : { request_id: `${prefix}:${number}` };
-    chunk.requests.push({ op: 'submit', ...fields, ...bytesField('payload', line), ...named });
-    chunk.bytes += line.length + 1;
-    if (chunk.requests.length < CHUNK_LINES && chunk.bytes < CHUNK_BYTES) continue;
+    const request_id = `${prefix}:${number}`;
+    const params = { ...fields, ...bytesField('payload', line), request_id };
+    const wireBytes = Buffer.byteLength(JSON.stringify(params)) + ENVELOPE_BYTES;
+    if (chunk.calls.length > 0 && chunk.wireBytes + wireBytes > maxBytes) {
+      yield chunk;
+      chunk = empty();
+    }
+    chunk.calls.push({ op: 'submit', params });
+    chunk.inputBytes += line.length + 1;
+    chunk.wireBytes += wireBytes;
+    if (chunk.calls.length < CHUNK_LINES) continue;
     yield chunk;
-    chunk = { requests: [], bytes: 0 };
+    chunk = empty();
   }
-  if (chunk.requests.length > 0) yield chunk;
+  if (chunk.calls.length > 0) yield chunk;
 }
 
-/** Answers in the order of the requests. What is UNAVAILABLE is sent again until it is not. */
-async function send(
-  server: Server,
-  requests: readonly Fields[],
-  options: Options,
-): Promise<Fields[]> {
-  const answers: Fields[] = [];
-  let open = requests.map((request, index) => ({ request, index }));
-  for (let tried = 0; open.length > 0; tried++) {
-    if (tried > 0) await pause(PAUSE_MS);
-    const answer = await server.post('/v1/batch', { requests: open.map(({ request }) => request) });
-    const again = (body: Fields): boolean => tried < TRIES && mayRepeat(body, options);
-    if (answer.body !== undefined && again(answer.body)) continue;
-    const given = (successOf(answer, options) as { answers: Fields[] }).answers;
+/** Answers in the order of the calls. What is UNAVAILABLE is sent again until it is not. */
+async function send(server: Server, calls: Chunk['calls']): Promise<Wire[]> {
+  const bodies: Wire[] = [];
+  const endsAt = monotonicMs() + server.timeoutMs;
+  let open = calls.map((call, index) => ({ call, index }));
+  for (;;) {
+    const got = await exchange(
+      server,
+      open.map(({ call }) => call),
+    );
     const left: typeof open = [];
     open.forEach((each, i) => {
-      const body = given[i] as Fields;
-      if (again(body)) left.push(each);
-      else answers[each.index] = body;
+      const body = got[i] as Wire;
+      const isAgain = body['outcome'] === 'UNAVAILABLE' && monotonicMs() < endsAt;
+      if (isAgain) left.push(each);
+      else bodies[each.index] = body;
     });
+    if (left.length === 0) return bodies;
     open = left;
+    await pause(PAUSE_MS);
   }
-  return answers;
 }
 
-/** A submit whose fate is not known may be repeated only under a request id. */
-const mayRepeat = ({ outcome, reason }: Fields, { requestIdPrefix }: Options): boolean =>
-  outcome === 'UNAVAILABLE' && (reason !== 'log_unavailable' || requestIdPrefix !== undefined);
-
-class Tally {
-  readonly #options: Options;
-  readonly #io: Io;
-  #line = 0;
-  #created = 0;
-  #before = 0;
-  #first = '';
-  #last = '';
-
-  constructor(options: Options, io: Io) {
-    this.#options = options;
-    this.#io = io;
-  }
-
-  add(answers: readonly Fields[]): void {
-    for (const body of answers) {
-      this.#line += 1;
-      const status = Number(body['http_status']);
-      if (status >= 300) this.#refused({ status, text: JSON.stringify(body), body });
-      if (body['deduplicated'] === true) this.#before += 1;
-      else this.#created += 1;
-      this.#last = String(body['task_id']);
-      if (this.#first === '') this.#first = this.#last;
-    }
-    if (this.#options.json !== true) return;
-    say(this.#io.stdout, answers.map((body) => JSON.stringify(body)).join('\n'));
-  }
-
-  tell(): void {
-    if (this.#options.json === true) return;
-    const range = this.#line === 0 ? '' : `: ${this.#first} to ${this.#last}`;
-    const before = this.#before === 0 ? '' : `, ${this.#before} submitted before`;
-    say(this.#io.stdout, `${this.#created} tasks submitted${before}${range}`);
-  }
-
-  #refused(answer: Answer): never {
-    const text = this.#options.json === true ? answer.text : refusalText(answer);
-    throw new CliError(EXIT.failed, `line ${this.#line}: ${text}`);
-  }
+/** A lone one takes the route of a lone request: it may be larger there than in a batch. */
+async function exchange(server: Server, calls: Chunk['calls']): Promise<Wire[]> {
+  const [first] = calls as [Chunk['calls'][number]];
+  if (calls.length === 1) return [(await server.ask(first.op, first.params)).body];
+  const { bodies } = await server.batch(calls);
+  if (bodies.length === calls.length) return bodies;
+  throw new CliError(EXIT.failed, 'the answer to a batch has not as many parts as the batch');
 }

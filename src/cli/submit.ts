@@ -1,8 +1,9 @@
 // Owns `submit`: one task from a file or the standard input, or one task a line.
 
-import { setTimeout as pause } from 'node:timers/promises';
+import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { DURATION_MAX } from '../model/limits.ts';
+import { readDuration } from '../model/read-duration.ts';
 import {
   CliError,
   collect,
@@ -13,11 +14,15 @@ import {
   usage,
   wholeNumber,
 } from './command.ts';
-import { Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { bytesField, readInput } from './input.ts';
+import { successOf } from './refusals.ts';
+import { Server } from './server.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 import { submitLines } from './submit-lines.ts';
-import { taskText } from './task-text.ts';
+import { untilOver } from './until-over.ts';
 import { recordText } from './words.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 interface Options extends ServerOptions {
   readonly queue: string;
@@ -25,7 +30,8 @@ interface Options extends ServerOptions {
   readonly lines?: true;
   readonly requestId?: string;
   readonly requestIdPrefix?: string;
-  readonly wait?: true;
+  /** True: without end. */
+  readonly wait?: string | true;
   readonly delayMs?: string;
   readonly executionWindowMs?: string;
   readonly maxRetries?: string;
@@ -33,38 +39,70 @@ interface Options extends ServerOptions {
   readonly metadata?: string[];
 }
 
+const HELP = `
+The payload is the argument, the file, or the standard input, byte for byte: nothing is trimmed, a
+line feed at its end is part of it. With --lines each line is a payload, without its line feed; a
+carriage return before it (CRLF) and a byte order mark at the beginning belong to the payload.
+
+A submit has a request id, given or made up, so that it can be sent again when its answer is lost.
+With --lines each line has one, PREFIX:NUMBER. When a line is refused, the account on the standard
+error says which lines are submitted; run again with that prefix, the command submits the others.`;
+
 export function define(command: Command, io: Io): void {
   withServer(command)
+    .argument('[payload]', 'the payload; without it --file, or the standard input')
     .option('--queue <queue>', 'into this queue', 'default')
-    .option('--file <file>', 'the payload; - or nothing is the standard input')
-    .option('--lines', 'one task a line')
+    .option('--file <file>', 'the payload; - is the standard input')
+    .option('--lines', 'one task a line of the input')
     .option('--request-id <id>', 'repeating it answers the same task while that is remembered')
     .option('--request-id-prefix <prefix>', 'with --lines: names each line, as PREFIX:NUMBER')
-    .option('--wait', 'until the task is over; its end decides the exit status')
+    .option('--wait [time]', 'until the task is over, or so long; its end decides the exit status')
     .option('--delay-ms <time>', 'not before so much time is over (10m, or milliseconds)')
     .option('--execution-window-ms <time>', 'hard cap of ownership for each attempt')
     .option('--max-retries <n>', 'further attempts after a failed one')
     .option('--backoff-ms <time>', 'pause after a failure')
     .option('--metadata <key=value>', 'a fact to be carried along; may be repeated', collect)
-    .action((options: Options) => submit(options, io));
+    .addHelpText('after', HELP)
+    .action((payload: string | undefined, options: Options) => submit(payload, options, io));
 }
 
-async function submit(options: Options, io: Io): Promise<void> {
+async function submit(payload: string | undefined, options: Options, io: Io): Promise<void> {
   const fields = fieldsOf(options);
+  const { lines, file, requestId, requestIdPrefix, wait } = options;
+  if (payload !== undefined && (file !== undefined || lines === true)) {
+    throw usage('give the payload as an argument or as an input (--file, --lines), not both');
+  }
+  if (lines === true && (requestId !== undefined || wait !== undefined)) {
+    throw usage('--lines goes with --request-id-prefix, and not with --request-id or --wait');
+  }
+  if (lines !== true && requestIdPrefix !== undefined) {
+    throw usage('--request-id-prefix needs --lines');
+  }
+  const waitMs = waitOf(wait);
   const server = new Server(options, io);
   try {
-    if (options.lines === true) {
-      if (options.requestId !== undefined || options.wait === true) {
-        throw usage('--lines goes with --request-id-prefix, and not with --request-id or --wait');
-      }
-      await submitLines(server, fields, options, io);
-    } else {
-      if (options.requestIdPrefix !== undefined) throw usage('--request-id-prefix needs --lines');
-      await submitOne(server, fields, options, io);
+    if (lines === true) await submitLines(server, fields, options, io);
+    else {
+      const bytes =
+        payload === undefined ? await readInput(file, io, 'the payload') : Buffer.from(payload);
+      const task = await submitOne(server, { ...fields, ...bytesField('payload', bytes) }, options);
+      if (waitMs === undefined) return show(task, options, io);
+      await untilOver(server, task, waitMs, options, io);
     }
   } finally {
     server.close();
   }
+}
+
+/** @returns undefined: nobody waits. */
+function waitOf(wait: Options['wait']): number | undefined {
+  if (wait === undefined) return undefined;
+  if (wait === true) return Number.POSITIVE_INFINITY;
+  if (readDuration(wait) === undefined) {
+    const hint = 'write the payload before --wait, or --wait=TIME';
+    throw usage(`--wait: ${JSON.stringify(wait)} is no duration like 30s; ${hint}`);
+  }
+  return durationMs('--wait', wait, 1, DURATION_MAX);
 }
 
 function fieldsOf(options: Options): Record<string, unknown> {
@@ -92,48 +130,24 @@ function pair(given: string): [string, string] {
   return [given.slice(0, at), given.slice(at + 1)];
 }
 
-async function submitOne(
-  server: Server,
-  fields: Record<string, unknown>,
-  options: Options,
-  io: Io,
-): Promise<void> {
-  const payload = bytesField('payload', await readInput(options.file, io));
-  const named = options.requestId === undefined ? {} : { request_id: options.requestId };
-  const answer = await server.post('/v1/tasks', { ...fields, ...payload, ...named });
-  const task = successOf(answer, options);
-  if (options.wait === true) return untilOver(server, String(task['task_id']), options, io);
-  if (options.json === true) return say(io.stdout, answer.text);
+/** @returns the answer. @throws CliError, with the request id when its fate is not known. */
+async function submitOne(server: Server, fields: Fields, options: Options): Promise<Fields> {
+  const request_id = options.requestId ?? `cli-${randomBytes(9).toString('base64url')}`;
+  try {
+    const { body, resent } = await server.ask('submit', { ...fields, request_id });
+    const task = successOf({ body }, options);
+    // Of an id that was made up just now only we ourselves can have submitted it before.
+    return resent && options.requestId === undefined ? { ...task, deduplicated: false } : task;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.status !== EXIT.noServer) throw error;
+    const again = `repeat it with --request-id ${request_id}: it is submitted once at most`;
+    throw new CliError(error.status, `${error.message}; ${again}`);
+  }
+}
+
+function show(task: Fields, options: Options, io: Io): void {
+  if (options.json === true) return say(io.stdout, JSON.stringify(task));
   const again = task['deduplicated'] === true ? ' (submitted before)' : '';
   const { task_id, state, queue } = task;
   say(io.stdout, `${task_id} ${state} in queue ${queue}${again}, ${recordText(task)}`);
-}
-
-const POLL_MS = 60_000;
-/** A server that is started again is waited for; so many times in a row. */
-const TRIES = 60;
-const PAUSE_MS = 1_000;
-const OVER = new Set(['COMPLETED', 'FAILED', 'DEAD']);
-
-function noAnswer(error: unknown): CliError {
-  if (error instanceof CliError && error.status === EXIT.noServer) return error;
-  throw error;
-}
-
-async function untilOver(server: Server, id: string, options: Options, io: Io): Promise<void> {
-  for (let failed = 0; ; ) {
-    const answer = await server.get(`/v1/tasks/${id}?wait_ms=${POLL_MS}`).catch(noAnswer);
-    if (answer instanceof CliError || answer.status === 503) {
-      failed += 1;
-      if (failed > TRIES) throw new CliError(EXIT.noServer, `${id} is submitted, its end unknown`);
-      await pause(PAUSE_MS);
-      continue;
-    }
-    failed = 0;
-    const task = successOf(answer, options);
-    if (!OVER.has(String(task['state']))) continue;
-    say(io.stdout, options.json === true ? answer.text : taskText(task));
-    if (task['state'] === 'COMPLETED') return;
-    throw new CliError(EXIT.failed, options.json === true ? '' : `${id} ended ${task['state']}`);
-  }
 }

@@ -1,7 +1,9 @@
 // Owns walking through the tasks that match a filter, page by page: a page may be short, or empty,
 // and still not be the last one.
 
-import { type Server, type ServerOptions, successOf } from './http.ts';
+import { successOf } from './refusals.ts';
+import { type Server } from './server.ts';
+import { type ServerOptions } from './server-options.ts';
 
 type Task = Readonly<Record<string, unknown>>;
 
@@ -18,16 +20,17 @@ export async function* pagesOf(
   filter: Filter,
   pageSize: number,
 ): AsyncGenerator<Task> {
-  const query = new URLSearchParams({ limit: String(pageSize) });
-  if (filter.state !== undefined) query.set('state', filter.state);
-  if (filter.queue !== undefined) query.set('queue', filter.queue);
-  if (filter.requestId !== undefined) query.set('request_id', filter.requestId);
-  if (filter.after !== undefined) query.set('after', filter.after);
+  const { state, queue, requestId, after } = filter;
+  const asked: Record<string, unknown> = { limit: pageSize };
+  if (state !== undefined) asked['state'] = state;
+  if (queue !== undefined) asked['queue'] = queue;
+  if (requestId !== undefined) asked['request_id'] = requestId;
+  if (after !== undefined) asked['after'] = after;
   for (;;) {
-    const answer = await server.get(`/v1/tasks?${query}`);
-    const { tasks, next } = successOf(answer, filter) as { tasks: Task[]; next: string | null };
+    const body = successOf(await server.ask('tasks', asked), filter);
+    const { tasks, next } = body as { tasks: Task[]; next?: string | null };
     yield* tasks;
     if (next === null || next === undefined) return;
-    query.set('after', next);
+    asked['after'] = next;
   }
 }

@@ -2,8 +2,10 @@
 
 import type { Command } from 'commander';
 import { type Io, say } from './command.ts';
-import { Server, type ServerOptions, successOf, withServer } from './http.ts';
 import { taskIdOf } from './id-arguments.ts';
+import { successOf } from './refusals.ts';
+import { Server } from './server.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 import { taskText } from './task-text.ts';
 
 export function define(command: Command, io: Io): void {
@@ -11,9 +13,11 @@ export function define(command: Command, io: Io): void {
     .argument('<task>', 'the task, as submit printed it')
     .action(async (task: string, options: ServerOptions) => {
       const server = new Server(options, io);
-      const answer = await server.get(`/v1/tasks/${taskIdOf(task)}`);
-      server.close();
-      const body = successOf(answer, options);
-      say(io.stdout, options.json === true ? answer.text : taskText(body));
+      try {
+        const body = successOf(await server.ask('task', { task_id: taskIdOf(task) }), options);
+        say(io.stdout, options.json === true ? JSON.stringify(body) : taskText(body));
+      } finally {
+        server.close();
+      }
     });
 }

@@ -4,8 +4,9 @@ import { type Command, Option } from 'commander';
 import { PAGE_MAX } from '../model/limits.ts';
 import { TASK_STATES } from '../model/request.ts';
 import { type Io, say, wholeNumber } from './command.ts';
-import { Server, type ServerOptions, withServer } from './http.ts';
 import { taskIdOf } from './id-arguments.ts';
+import { Server } from './server.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 import { type Filter, pagesOf } from './task-pages.ts';
 import { dateText, lineText, shortText } from './words.ts';
 
@@ -28,12 +29,15 @@ async function tasks(options: Options, io: Io): Promise<void> {
   if (options.after !== undefined) taskIdOf(options.after);
   const server = new Server(options, io);
   const shown: Readonly<Record<string, unknown>>[] = [];
-  for await (const task of pagesOf(server, options, Math.min(limit, PAGE_MAX))) {
-    if (options.json === true) say(io.stdout, JSON.stringify(task));
-    shown.push(task);
-    if (shown.length === limit) break;
+  try {
+    for await (const task of pagesOf(server, options, Math.min(limit, PAGE_MAX))) {
+      if (options.json === true) say(io.stdout, JSON.stringify(task));
+      shown.push(task);
+      if (shown.length === limit) break;
+    }
+  } finally {
+    server.close();
   }
-  server.close();
   if (options.json !== true) say(io.stdout, await table(shown));
 }
 

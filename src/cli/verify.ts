@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { CliError, EXIT, type Io, say } from './command.ts';
 import { corruptText, dataDirOf, type OfflineOptions, withDataDir } from './offline.ts';
-import { type Bar, openBar } from './record-bar.ts';
+import { type Bar, openBar } from './progress-bar.ts';
 import type { FromVerify, Verified } from './verify-child.ts';
 import { durationText } from './words.ts';
 
@@ -43,7 +43,7 @@ async function readApart(dataDir: string, io: Io): Promise<Verified | Bad> {
       return;
     }
     read = message.records;
-    bar ??= openBar(io, message.of);
+    bar ??= openBar(io, { total: message.of, things: 'records' });
     void bar.then((shown) => shown.update(message.records));
   });
   const [status, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {

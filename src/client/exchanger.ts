@@ -37,6 +37,18 @@ export interface Exchange {
   readonly resent: boolean;
 }
 
+/** @throws LeaseholdError INVALID_ARGUMENT for a URL of another kind. */
+export function openTransport(url: string, token: string | undefined): Transport {
+  const target = parseTarget(url);
+  if (target === undefined) {
+    const shapes = 'http://host:port, tcp://host:port or unix:/path';
+    throw new LeaseholdError('INVALID_ARGUMENT', `url ${JSON.stringify(url)} is not ${shapes}`);
+  }
+  return target.kind === 'http'
+    ? new HttpTransport(target.url, token)
+    : new SocketTransport(target, token);
+}
+
 export class Exchanger {
   readonly #transport: Transport;
   readonly #options: Required<Omit<ClientOptions, 'url' | 'token' | 'onProtocol'>>;
@@ -44,19 +56,10 @@ export class Exchanger {
   readonly #closing = new AbortController();
 
   constructor(options: ClientOptions) {
-    const url = options.url ?? 'http://127.0.0.1:5327';
-    const target = parseTarget(url);
-    if (target === undefined) {
-      const shapes = 'http://host:port, tcp://host:port or unix:/path';
-      throw new LeaseholdError('INVALID_ARGUMENT', `url ${JSON.stringify(url)} is not ${shapes}`);
-    }
     const { timeoutMs = 10_000, retries = 8, backoffMs = 100, backoffMaxMs = 5_000 } = options;
     this.#options = { timeoutMs, retries, backoffMs, backoffMaxMs };
     this.#onProtocol = options.onProtocol;
-    this.#transport =
-      target.kind === 'http'
-        ? new HttpTransport(target.url, options.token)
-        : new SocketTransport(target, options.token);
+    this.#transport = openTransport(options.url ?? 'http://127.0.0.1:5327', options.token);
   }
 
   close(): void {

@@ -3,7 +3,8 @@
 
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
-import { LeaseholdError } from './errors.ts';
+import { LeaseholdError, RefusedError } from './errors.ts';
+import { ACCEPT, bodyIn, parsed, query, type Route, routeOf } from './http-route.ts';
 import { monotonicMs } from './local-clock.ts';
 import {
   type Answer,
@@ -16,12 +17,7 @@ import {
   TransportFailure,
   type Wire,
 } from './transport.ts';
-
-interface Route {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: Wire | undefined;
-}
+import type { Refused } from './types.ts';
 
 export class HttpTransport implements Transport {
   readonly #url: URL;
@@ -49,6 +45,47 @@ export class HttpTransport implements Transport {
       return calls.map(() => ({ body, sentAtMs, retryAfterMs }));
     }
     return body.answers.map((answer: Wire) => ({ body: answer, sentAtMs }));
+  }
+
+  async *follow(params: Wire, signal?: AbortSignal): AsyncGenerator<Wire> {
+    const path = `/v1/log${query({ ...params, follow: true })}`;
+    const response = await this.#streamed({ method: 'GET', path, form: 'lines' }, signal);
+    const failure = (cause?: unknown): TransportFailure =>
+      new TransportFailure('the connection broke', true, { cause });
+    // readline would let the error of a cut stream go unheard.
+    let rest = '';
+    try {
+      for await (const piece of response.setEncoding('utf8')) {
+        const lines = (rest + String(piece)).split('\n');
+        rest = lines.pop() as string;
+        for (const line of lines) if (line !== '') yield JSON.parse(line) as Wire;
+      }
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw failure(cause);
+    } finally {
+      response.destroy();
+    }
+    throw failure();
+  }
+
+  /** @returns an answer whose body is still coming. */
+  async #streamed(route: Route, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+    const request = this.#start(route, undefined);
+    this.#open.add(request);
+    const undo = onAbort(signal, () => request.destroy());
+    request.once('close', () => {
+      undo();
+      this.#open.delete(request);
+    });
+    request.end();
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve);
+      request.on('error', (cause) => reject(new TransportFailure(cause.message, false, { cause })));
+    });
+    if (response.statusCode === 200) return response;
+    const { body } = await collect(response, undefined);
+    throw new RefusedError('log', body as unknown as Refused);
   }
 
   close(): void {
@@ -93,7 +130,7 @@ export class HttpTransport implements Transport {
         finish(() => reject(new TransportFailure(cause.message, written, { cause })));
       });
       request.on('response', (response) => {
-        collect(response).then(
+        collect(response, route.form).then(
           (answer) => finish(() => resolve({ ...answer, sentAtMs })),
           (cause: Error) => finish(() => reject(cause)),
         );
@@ -103,7 +140,7 @@ export class HttpTransport implements Transport {
   }
 
   #start(route: Route, data: Buffer | undefined): ClientRequest {
-    const headers: Record<string, string> = { accept: 'application/json' };
+    const headers: Record<string, string> = { accept: ACCEPT[route.form ?? 'json'] };
     if (data !== undefined) {
       headers['content-type'] = 'application/json';
       headers['content-length'] = String(data.length);
@@ -126,7 +163,10 @@ function halfClose(request: ClientRequest): void {
   else request.once('finish', end);
 }
 
-async function collect(response: IncomingMessage): Promise<Omit<Answer, 'sentAtMs'>> {
+async function collect(
+  response: IncomingMessage,
+  form: Route['form'],
+): Promise<Omit<Answer, 'sentAtMs'>> {
   const pieces: Buffer[] = [];
   try {
     for await (const piece of response) pieces.push(piece as Buffer);
@@ -134,15 +174,12 @@ async function collect(response: IncomingMessage): Promise<Omit<Answer, 'sentAtM
     throw new TransportFailure('the answer was cut', true, { cause });
   }
   const status = response.statusCode ?? 0;
-  let body: unknown;
-  try {
-    body = JSON.parse(Buffer.concat(pieces).toString('utf8'));
-  } catch {
-    body = undefined;
-  }
+  const text = Buffer.concat(pieces).toString('utf8');
+  if (form !== undefined && status === 200) return { body: bodyIn(form, text) };
+  const body = parsed(text);
   const isAnswer = typeof body === 'object' && body !== null && !Array.isArray(body);
   if (status === 401) throw new LeaseholdError('UNAUTHORIZED', 'the token is missing or wrong');
-  if (isAnswer && (status < 400 || 'outcome' in (body as Wire))) {
+  if (isAnswer && (status < 400 || 'outcome' in body)) {
     const seconds = Number(response.headers['retry-after'] ?? Number.NaN);
     const retryAfterMs = Number.isFinite(seconds) ? seconds * 1_000 : undefined;
     return { body: body as Wire, retryAfterMs };
@@ -150,41 +187,4 @@ async function collect(response: IncomingMessage): Promise<Omit<Answer, 'sentAtM
   // Not ours: a proxy between us and the coordinator. 5xx is trouble on the way, else misuse.
   if (status >= 500) throw new TransportFailure(`status ${status} from something between`, true);
   throw new LeaseholdError('PROTOCOL', `status ${status} is no answer of a coordinator`);
-}
-
-function routeOf({ op, params }: Call): Route {
-  const { task_id: task, lease_id: lease, ...rest } = params;
-  const taskPath = `/v1/tasks/${encodeURIComponent(String(task))}`;
-  switch (op) {
-    case 'submit':
-      return { method: 'POST', path: '/v1/tasks', body: params };
-    case 'lease':
-      return { method: 'POST', path: '/v1/leases', body: params };
-    case 'heartbeat':
-    case 'complete':
-    case 'fail': {
-      const path = `/v1/leases/${encodeURIComponent(String(lease))}/${op}`;
-      return { method: 'POST', path, body: { task_id: task, ...rest } };
-    }
-    case 'kill':
-    case 'redrive':
-      return { method: 'POST', path: `${taskPath}/${op}`, body: rest };
-    case 'task':
-      return { method: 'GET', path: taskPath + query(rest) };
-    case 'explain':
-      return { method: 'GET', path: `${taskPath}/explain` };
-    case 'tasks':
-      return { method: 'GET', path: `/v1/tasks${query(params)}` };
-    case 'stats':
-    case 'config':
-      return { method: 'GET', path: `/v1/${op}` };
-    default:
-      throw new LeaseholdError('INVALID_ARGUMENT', `no request is called ${op}`);
-  }
-}
-
-function query(params: Wire): string {
-  const given = new URLSearchParams();
-  for (const [key, value] of Object.entries(params)) given.set(key, String(value));
-  return given.size === 0 ? '' : `?${given}`;
 }

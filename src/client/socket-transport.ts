@@ -1,7 +1,7 @@
 // Owns which connection a call takes on the socket: one is shared by all calls, and each long poll
 // has one of its own, because only closing a connection can end a wait.
 
-import type { LeaseholdError } from './errors.ts';
+import { type LeaseholdError, RefusedError } from './errors.ts';
 import { SocketConnection } from './socket-connection.ts';
 import {
   type Answer,
@@ -13,7 +13,12 @@ import {
   type Target,
   type Transport,
   TransportFailure,
+  type Wire,
 } from './transport.ts';
+import type { Refused } from './types.ts';
+
+const FOLLOW_WAIT_MS = 20_000;
+const FOLLOW_LATE_MS = 10_000;
 
 type SocketTarget = Extract<Target, { kind: 'socket' }>;
 
@@ -54,6 +59,21 @@ export class SocketTransport implements Transport {
 
   sendBatch(calls: readonly Call[], options: SendOptions): Promise<Answer[]> {
     return this.#exchange(this.#sharedConnection(), calls, options);
+  }
+
+  /** On the socket a follower asks again and again; each answer waits until there is something. */
+  async *follow(params: Wire, signal?: AbortSignal): AsyncGenerator<Wire> {
+    for (let from = params['from']; ; ) {
+      const call = { op: 'log', params: { ...params, from, wait_ms: FOLLOW_WAIT_MS } };
+      const options = { timeoutMs: FOLLOW_WAIT_MS + FOLLOW_LATE_MS, signal };
+      const { body } = await this.send(call, options);
+      if (body['outcome'] === 'UNAVAILABLE')
+        throw new TransportFailure(String(body['reason']), true);
+      if (!Array.isArray(body['records']))
+        throw new RefusedError('log', body as unknown as Refused);
+      for (const record of body['records']) yield record as Wire;
+      from = body['next'];
+    }
   }
 
   close(): void {

@@ -29,6 +29,11 @@ export interface Transport {
   send(call: Call, options: SendOptions): Promise<Answer>;
   /** All of them in one message; answers in the order of the calls. */
   sendBatch(calls: readonly Call[], options: SendOptions): Promise<Answer[]>;
+  /**
+   * Records of the log as they become durable, from `params.from` on; the other params filter.
+   * It ends only by `signal`, or by a TransportFailure: ask again from after the last record.
+   */
+  follow(params: Wire, signal?: AbortSignal): AsyncIterable<Wire>;
   /** Fails what is in flight. */
   close(): void;
 }

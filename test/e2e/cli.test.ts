@@ -161,7 +161,7 @@ describe('the command line', () => {
     for (let i = 0; i < 3; i++) ids.push(await submitted('--queue', 'doomed'));
     const dry = await run(0, ['kill', '--queue', 'doomed', '--dry-run', '--limit', '2']);
     expect(dry.out).to.equal(`${ids[0]}\n${ids[1]}\n`);
-    const killed = await run(0, ['kill', '--queue', 'doomed', '--reason', 'poison', '--json']);
+    const killed = await run(0, ['kill', '--queue', 'doomed', '--note', 'poison', '--json']);
     expect(jsonLines(killed).map(({ task_state }) => task_state)).to.deep.equal(
       Array(3).fill('DEAD'),
     );
@@ -170,6 +170,69 @@ describe('the command line', () => {
     const redriven = jsonLines(await run(0, ['redrive', '--queue', 'doomed', '--json']));
     expect(redriven.map(({ origin_task_id }) => origin_task_id)).to.deep.equal(ids);
     expect((await run(0, ['redrive', '--queue', 'doomed'])).out).to.equal('');
+  });
+
+  it('writes the note of a kill, and takes a reason only to select', async () => {
+    const [first, second] = [
+      await submitted('--queue', 'noted'),
+      await submitted('--queue', 'noted'),
+    ];
+    await run(0, ['fail', await leased('noted'), 'disk full', '--kind', 'released']);
+    const killed = await run(0, [
+      'kill',
+      '--queue',
+      'noted',
+      '--reason',
+      'disk',
+      '--note',
+      'why not',
+    ]);
+    expect(killed.out).to.include(`COMMITTED ${first} DEAD`);
+    const [record] = jsonLines(await run(0, ['log', '--task', first, '--tail', '1', '--json']));
+    expect(record).to.include({ type: 'TaskDead', reason: 'why not' });
+    expect(json(await run(0, ['task', second, '--json']))['state']).to.equal('WAITING');
+    expect((await run(2, ['kill', second, '--reason', 'x'])).err).to.include('--note');
+    expect((await run(0, ['kill', '--reason', 'no such failure'])).err).to.include(
+      'no task matches',
+    );
+    expect(json(await run(0, ['task', second, '--json']))['state']).to.equal('WAITING');
+  });
+
+  it('ends with 2 also when it is the server that finds a name wrong', async () => {
+    const task = await submitted('--queue', 'right');
+    for (const args of [
+      ['submit', '--queue', 'no such queue'],
+      ['lease', '--worker', 'w', '--queue', 'no such queue'],
+      ['lease', '--worker', ''],
+      ['tasks', '--queue', 'no such queue'],
+      ['log', '--queue', 'no such queue'],
+      ['kill', '--queue', 'no such queue'],
+      ['kill', task, '--note', 'x'.repeat(5_000)],
+      ['submit', '--lines', '--queue', 'no such queue'],
+      ['submit', '--request-id', 'x'.repeat(300)],
+      ['explain', task, '--at', '999999'],
+    ]) {
+      expect((await run(2, args, 'p')).err, args.join(' ')).to.include('malformed');
+    }
+    expect(json(await run(0, ['task', task, '--json']))['state']).to.equal('WAITING');
+  });
+
+  it('takes the payload as an argument, and waits no longer than it is told', async () => {
+    const ran = await run(0, ['submit', 'hello', '--queue', 'argued', '--json']);
+    const { task_id: id } = json(ran);
+    expect(json(await run(0, ['task', String(id), '--json']))['payload']).to.equal('hello');
+    const waited = await run(1, ['submit', 'hello', '--queue', 'argued', '--wait', '300ms']);
+    expect(waited.err).to.match(/^T\d+ is submitted, record \d+; waiting for its end\n/);
+    expect(waited.err).to.match(/T\d+ is WAITING, not over after 300 ms\n$/);
+    expect((await run(2, ['submit', '--wait', 'hello'])).err).to.include('before --wait');
+    expect((await run(2, ['submit', 'a', '--file', 'b'])).err).to.include('not both');
+  });
+
+  it('says that a task is unknown whose records are asked for', async () => {
+    expect((await run(1, ['log', '--task', 'T999999'])).err).to.include('unknown_task');
+    expect((await run(1, ['log', '--task', 'T999999', '--follow'])).err).to.include('unknown_task');
+    const id = await submitted('--queue', 'known');
+    expect((await run(0, ['log', '--task', id, '--from', '999999'])).out).to.equal('');
   });
 
   it('redrives only what failed for the reason that is asked for', async () => {
@@ -219,7 +282,14 @@ describe('the command line', () => {
     await run(0, ['explain', id, '--svg', file]);
     expect(readFileSync(file, 'utf8')).to.include('<svg');
     expect((await run(0, ['explain', id, '--svg', '-'])).out).to.include('<svg');
-    expect((await run(1, ['explain', id, '--svg', stage.dir])).err).to.include('--svg: EISDIR');
+    const both = path.join(stage.dir, 'both.svg');
+    const story = await run(0, ['explain', id, '--svg', both, '--json']);
+    expect(json(story)).to.have.property('task_id', id);
+    expect(readFileSync(both, 'utf8')).to.include('<svg');
+    expect((await run(2, ['explain', id, '--svg', '-', '--json'])).err).to.include('--svg');
+    expect((await run(1, ['explain', id, '--svg', stage.dir])).err).to.include(
+      `--svg ${stage.dir}: it is a directory (EISDIR)`,
+    );
     expect((await run(1, ['explain', 'T999999'])).err).to.include('unknown_task');
   });
 

@@ -22,7 +22,8 @@ async function shell(command: string, env: NodeJS.ProcessEnv = {}): Promise<stri
 }
 
 /** Times of day differ from run to run, and nothing else does. */
-const timeless = (text: string): string => text.replaceAll(/\d\d:\d\d:\d\d\.\d{3}/g, 'TIME');
+const timeless = (text: string): string =>
+  text.replaceAll(/\d\d:\d\d:\d\d\.\d{3}/g, 'TIME').replaceAll(/\bcli-[\w-]{12}\b/g, 'cli-ID');
 
 const faster = (text: string): string =>
   text

@@ -1,0 +1,33 @@
+// Owns what commands make of a refusal: its sentence for people, and its exit status.
+
+import type { Wire } from '../client/transport.ts';
+import { CliError, EXIT } from './command.ts';
+import type { ServerOptions } from './server-options.ts';
+
+const REFUSALS = new Set(['REJECTED', 'CANCELLED', 'UNAVAILABLE']);
+export const isRefusal = (body: Wire): boolean => REFUSALS.has(String(body['outcome']));
+
+/** A refusal for people: outcome, reason, the sentence, and what a program would decide by. */
+export function refusalText(body: Wire): string {
+  const { outcome, reason, detail, first_outcome, first_report, first_record, record } = body;
+  const first =
+    first_outcome === undefined
+      ? ''
+      : ` First: ${first_report} was ${first_outcome}, record ${first_record}.`;
+  const caused = typeof record === 'number' ? ` Record ${record}.` : '';
+  const sentence = String(detail ?? reason).replace(/\.?$/, '.');
+  return `${outcome} ${reason}: ${sentence}${first}${caused}`;
+}
+
+/** What the server finds malformed was written wrongly here: that is what usage means. */
+export function statusOfRefusal({ outcome, reason }: Wire): number {
+  if (outcome === 'CANCELLED') return EXIT.cancelled;
+  return outcome === 'REJECTED' && reason === 'malformed' ? EXIT.usage : EXIT.failed;
+}
+
+/** @returns the body of a success. @throws CliError with the status that belongs to the refusal */
+export function successOf({ body }: { readonly body: Wire }, { json }: ServerOptions): Wire {
+  if (!isRefusal(body)) return body;
+  const text = json === true ? JSON.stringify(body) : refusalText(body);
+  throw new CliError(statusOfRefusal(body), text);
+}
