@@ -35,8 +35,12 @@ export function readRoutes({ reader, progress, shownConfig, version }: ReadLink)
         const fault = malformed('explain', fields);
         const taskId = fault ?? readTaskId((request.params as { task_id: string }).task_id);
         if (isRefusal(taskId)) return sendRefusal(reply, taskId);
-        const { columns } = fields as unknown as ExplainFields;
-        void pass(reader.explain(taskId, formOf(request.headers.accept), columns), reply);
+        const { columns, at, format } = fields as unknown as ExplainFields;
+        if (at !== undefined && isRecovering(progress)) {
+          return sendRefusal(reply, notReady(progress) as Unavailable);
+        }
+        const form = format ?? formOf(request.headers.accept);
+        void pass(reader.explain(taskId, form, columns, at), reply);
       },
     },
     {

@@ -7,9 +7,7 @@ import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-
 import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 import { parseTaskId } from '../../src/model/ids.ts';
 import { PAGE_DEFAULT } from '../../src/model/limits.ts';
-import { unavailable } from '../../src/model/refusal.ts';
 import type { Request } from '../../src/model/request.ts';
-import { formatRefusal } from '../../src/protocol/problem.ts';
 import type { LogFields } from '../../src/protocol/schemas.ts';
 import { parseStanding } from '../../src/protocol/standing-json.ts';
 import type { LogQuery } from '../../src/reader/log-query.ts';
@@ -19,15 +17,17 @@ import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.
 import type { FromReader, PageAnswer, ToReader } from '../shared/reader-messages.ts';
 import type { Gate } from './gate.ts';
 import { type AskPage, LogStream } from './log-stream.ts';
-
-const TYPES: Readonly<Record<StoryForm, string>> = {
-  json: 'application/json; charset=utf-8',
-  text: 'text/plain; charset=utf-8',
-  svg: 'image/svg+xml',
-};
-const PROBLEM = 'application/problem+json';
-const LINES = 'application/x-ndjson';
-const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
+import {
+  broken,
+  LINES,
+  lost,
+  PROMETHEUS,
+  pageOf,
+  problem,
+  type Stood,
+  story,
+  unfit,
+} from './reader-answers.ts';
 
 type Asked = (answer: FromReader) => void;
 
@@ -68,12 +68,37 @@ export class ReaderLink implements ReaderGate {
     this.#port = undefined;
   }
 
-  async explain(taskId: number, form: StoryForm, columns?: number): Promise<ReaderAnswer> {
+  async explain(
+    taskId: number,
+    form: StoryForm,
+    columns?: number,
+    at?: number,
+  ): Promise<ReaderAnswer> {
+    if (at !== undefined) {
+      const told = await this.#ask({ kind: 'explain at', taskId, at, form, columns });
+      return told.kind === 'text' ? story(told.body, form) : broken(told);
+    }
     const standing = await askGate(this.#gate, { op: 'standing', taskId });
     if (standing.status !== 200) return problem(standing);
     const answer = await this.#ask({ kind: 'explain', standing: standing.text, form, columns });
-    if (answer.kind !== 'text') return broken(answer);
-    return { status: 200, contentType: TYPES[form], body: Buffer.from(answer.body) };
+    return answer.kind === 'text' ? story(answer.body, form) : broken(answer);
+  }
+
+  /**
+   * One page: what fits, from `from` on, and where to go on.
+   * @param waitMs how long an empty page is held back for something to show.
+   */
+  async logPage(fields: LogFields, waitMs: number): Promise<ReaderAnswer> {
+    const query = await this.#query(fields);
+    if (query === undefined) return pageOf('', fields.from ?? 1, false);
+    if ('status' in query) return problem(query);
+    const late = waitMs > 0 ? AbortSignal.timeout(waitMs) : undefined;
+    const page = await this.#page(query, waitMs > 0, late);
+    if (page.kind !== 'page') {
+      return late?.aborted === true ? pageOf('', query.from, false) : broken(page);
+    }
+    const hasMore = page.next <= page.to && page.records < query.limit;
+    return pageOf(Buffer.from(page.body).toString('utf8'), page.next, hasMore);
   }
 
   async log(fields: LogFields): Promise<ReaderAnswer> {
@@ -165,12 +190,6 @@ export class ReaderLink implements ReaderGate {
   }
 }
 
-/** An answer of the coordinator, as text. */
-interface Stood {
-  readonly status: number;
-  readonly text: string;
-}
-
 type Unnumbered = ToReader extends infer M ? (M extends ToReader ? Omit<M, 'id'> : never) : never;
 type GateLike = Pick<Gate, 'ask' | 'times'>;
 type PageOrFailure = PageAnswer | Extract<FromReader, { kind: 'failed' }>;
@@ -181,32 +200,3 @@ function askGate(gate: GateLike, request: Request): Promise<Stood> {
     gate.ask(request, ({ status, body }) => resolve({ status, text: body.toString('utf8') }));
   });
 }
-
-const lost = (id: number): FromReader => ({
-  kind: 'failed',
-  id,
-  message: 'the reader is not there; ask again',
-});
-
-const unfit = (id: number): Extract<FromReader, { kind: 'failed' }> => ({
-  kind: 'failed',
-  id,
-  message: 'not an answer to that question',
-});
-
-const problem = ({ status, text }: Stood): ReaderAnswer => ({
-  status,
-  contentType: PROBLEM,
-  body: text,
-});
-
-const broken = (answer: FromReader): ReaderAnswer => ({
-  status: 503,
-  contentType: PROBLEM,
-  body: formatRefusal(
-    unavailable(
-      'log_unavailable',
-      `The log could not be read: ${(answer.kind === 'failed' ? answer : unfit(0)).message}.`,
-    ),
-  ),
-});

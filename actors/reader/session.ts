@@ -14,6 +14,7 @@ import { goOn, type QueueOf } from '../../src/reader/log-query.ts';
 import { readStory } from '../../src/reader/task-story.ts';
 import type { StoryForm } from '../shared/reader-gate.ts';
 import type { FromReader, ToReader } from '../shared/reader-messages.ts';
+import { PastStories } from './past-story.ts';
 
 /** What all sessions of the reader share. */
 export interface Reading {
@@ -57,7 +58,7 @@ export function serveReader(
       open.get(id)?.cancel();
       return;
     }
-    if (message.kind !== 'page' && message.kind !== 'explain') return;
+    if (!isQuestion(message)) return;
     const asked = new Asked();
     open.set(id, asked);
     void Promise.resolve(current())
@@ -103,7 +104,10 @@ class Asked {
   }
 }
 
-type Question = Extract<ToReader, { kind: 'page' | 'explain' }>;
+type Question = Extract<ToReader, { kind: 'page' | 'explain' | 'explain at' }>;
+
+const isQuestion = (message: ToReader): message is Question =>
+  message.kind === 'page' || message.kind === 'explain' || message.kind === 'explain at';
 
 async function take(
   asked: Asked,
@@ -114,8 +118,22 @@ async function take(
     return { kind: 'failed', id: message.id, message: 'it is not open yet' };
   }
   if (message.kind === 'page') return page(asked, message, reading);
+  if (message.kind === 'explain at') return pastStory(asked, message, reading);
   const told = explain(readStory(reading.log, parseStanding(message.standing)));
   return { kind: 'text', id: message.id, body: bytes(FORMS[message.form](told, message.columns)) };
+}
+
+const past = new PastStories();
+
+async function pastStory(
+  asked: Asked,
+  { id, taskId, at, form, columns }: Extract<Question, { kind: 'explain at' }>,
+  reading: Reading,
+): Promise<FromReader> {
+  const question = { taskId, at, isCancelled: () => asked.cancelled };
+  const told = await past.tell(question, reading);
+  if ('kind' in told) return { kind: 'refused', id, refusal: told };
+  return { kind: 'text', id, body: bytes(FORMS[form](told, columns)) };
 }
 
 async function page(

@@ -16,8 +16,11 @@ export type StoryForm = 'json' | 'text' | 'svg';
 /** Never rejects: trouble is an answer. */
 export interface ReaderGate {
   log(query: LogFields): Promise<ReaderAnswer>;
-  /** @param columns the width of the text; the other forms have none. */
-  explain(taskId: number, form: StoryForm, columns?: number): Promise<ReaderAnswer>;
+  /**
+   * @param columns the width of the text; the other forms have none.
+   * @param at as it was after this record; undefined: as it is.
+   */
+  explain(taskId: number, form: StoryForm, columns?: number, at?: number): Promise<ReaderAnswer>;
   /** Prometheus text. */
   metrics(): Promise<ReaderAnswer>;
 }

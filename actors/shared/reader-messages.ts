@@ -2,6 +2,7 @@
 // question; whoever asks in pages sets the pace, so neither side gathers more than a page.
 
 import type { ThreadFigures } from '../../src/metrics/request-times.ts';
+import type { Rejected } from '../../src/model/refusal.ts';
 import type { LogQuery } from '../../src/reader/log-query.ts';
 import type { StoryForm } from './reader-gate.ts';
 
@@ -13,6 +14,15 @@ export type ToReader =
       readonly kind: 'explain';
       readonly id: number;
       readonly standing: string;
+      readonly form: StoryForm;
+      readonly columns?: number | undefined;
+    }
+  /** The story as it was after the record `at`, which is not beyond the newest durable one. */
+  | {
+      readonly kind: 'explain at';
+      readonly id: number;
+      readonly taskId: number;
+      readonly at: number;
       readonly form: StoryForm;
       readonly columns?: number | undefined;
     }
@@ -37,5 +47,7 @@ export type FromReader =
   | { readonly kind: 'figures'; readonly id: number; readonly threads: readonly ThreadFigures[] }
   /** A question to the other thread; its id is the reader's. */
   | { readonly kind: 'ask figures'; readonly id: number }
+  /** The question cannot be answered, and the asker is told why: a Rejected. */
+  | { readonly kind: 'refused'; readonly id: number; readonly refusal: Rejected }
   /** Of our own errors: a damaged record, a log that cannot be read. */
   | { readonly kind: 'failed'; readonly id: number; readonly message: string };

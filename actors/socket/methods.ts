@@ -15,8 +15,9 @@ import {
   UNAUTHORIZED,
 } from '../../src/protocol/jsonrpc.ts';
 import { parseRequest, type Verb } from '../../src/protocol/parse.ts';
+import { isRefusal, readTaskId } from '../../src/protocol/parse-fields.ts';
 import { formatRefusal } from '../../src/protocol/problem.ts';
-import type { AuthFields } from '../../src/protocol/schemas.ts';
+import type { AuthFields, ExplainFields, LogPageFields } from '../../src/protocol/schemas.ts';
 import { malformed } from '../../src/protocol/validate-form.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
 
@@ -38,7 +39,9 @@ export interface SocketBackend {
   withdraw(ticket: number): void;
   hasten(ticket: number): void;
   /** JSON text; never rejects. */
-  explain(taskId: number): Promise<string | Buffer>;
+  explain(fields: ExplainFields): Promise<string | Buffer>;
+  /** One page of the log, as JSON text; never rejects. */
+  log(fields: LogPageFields): Promise<string | Buffer>;
 }
 
 /** Takes the pieces of one answer, in this turn or later, once. */
@@ -55,6 +58,8 @@ const VERBS: ReadonlySet<string> = new Set<Verb>([
   'task',
   'tasks',
   'stats',
+  'queues',
+  'workers',
 ]);
 
 /** How much of a connection's budget an open call takes: what its answer may come to. */
@@ -66,6 +71,7 @@ export function weightOf(call: RpcCall, lineBytes: number): number {
       return ofLine + Math.min(typeof max === 'number' && max > 0 ? 8 * max : 8, 256);
     }
     case 'tasks':
+    case 'log':
     case 'explain':
       return ofLine + 128;
     case 'task':
@@ -118,6 +124,7 @@ export function answerCall(
   } else if (VERBS.has(method)) {
     return askCoordinator(call, inBatch, backend, reply);
   } else if (method === 'explain') explain(call, backend, reply);
+  else if (method === 'log') log(call, inBatch, backend, reply);
   else if (method === 'config') {
     const fault = malformed('config', params);
     if (fault !== undefined) reply(invalidParams(id, fault));
@@ -142,19 +149,31 @@ function askCoordinator(
     return 0;
   }
   if (inBatch && 'waitMs' in request && request.waitMs > 0) {
-    // The whole line is answered at once: one that waits would hold all the others back.
-    const text = 'wait_ms must be 0 in a batch.';
-    reply(invalidParams(id, rejected('malformed', text, { field: 'wait_ms' })));
+    reply(invalidParams(id, rejected('malformed', WAITS, WAIT_FIELD)));
     return 0;
   }
   return backend.ask(request, ({ body }) => reply(resultStart(id), body, RESULT_END));
 }
 
 function explain({ id, params }: RpcCall, backend: SocketBackend, reply: Reply): void {
-  const request = parseRequest('task', params, backend.limits);
   const fault = malformed('explain', params);
   if (fault !== undefined) return reply(invalidParams(id, fault));
-  if ('kind' in request && request.kind === 'refusal') return reply(invalidParams(id, request));
-  const { taskId } = request as { taskId: number };
-  void backend.explain(taskId).then((text) => reply(resultStart(id), text, RESULT_END));
+  const fields = params as ExplainFields;
+  const taskId = readTaskId(fields.task_id);
+  if (isRefusal(taskId)) return reply(invalidParams(id, taskId));
+  void backend.explain(fields).then((text) => reply(resultStart(id), text, RESULT_END));
 }
+
+function log(call: RpcCall, inBatch: boolean, backend: SocketBackend, reply: Reply): void {
+  const { id, params } = call;
+  const fields = params as LogPageFields;
+  const fault =
+    malformed('log-page', params) ??
+    (inBatch && (fields.wait_ms ?? 0) > 0 ? rejected('malformed', WAITS, WAIT_FIELD) : undefined);
+  if (fault !== undefined) return reply(invalidParams(id, fault));
+  void backend.log(fields).then((text) => reply(resultStart(id), text, RESULT_END));
+}
+
+// The whole line is answered at once: one that waits would hold all the others back.
+const WAITS = 'wait_ms must be 0 in a batch.';
+const WAIT_FIELD = { field: 'wait_ms' };

@@ -3,8 +3,6 @@
 
 import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';
-import { standing } from '../core/views.ts';
-import { explain } from '../explain/explain-task.ts';
 import type { Explanation } from '../explain/explanation.ts';
 import { explanationJson } from '../explain/page-json.ts';
 import { explanationSvg } from '../explain/page-svg.ts';
@@ -13,17 +11,10 @@ import type { LogReader } from '../log/log.ts';
 import { replay } from '../loop/replay.ts';
 import { formatTaskId } from '../model/ids.ts';
 import type { LogRecord } from '../model/records.ts';
-import { readStory } from '../reader/task-story.ts';
+import { digestText } from '../reader/digest-text.ts';
+import { storyIn } from '../reader/story-at.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
-import {
-  dataDirOf,
-  OFFLINE_KNOBS,
-  type OfflineOptions,
-  stateAt,
-  untilOf,
-  withLog,
-} from './offline.ts';
-import { digestText } from './offline-digest.ts';
+import { dataDirOf, type OfflineOptions, stateAt, untilOf, withLog } from './offline.ts';
 import { writeSvg } from './svg-file.ts';
 import { columnsOf } from './words.ts';
 
@@ -64,12 +55,8 @@ async function stateOf(log: LogReader, taskId: number, until: number, io: Io): P
 }
 
 function tell(log: LogReader, state: State, taskId: number): Explanation {
-  const row = state.tasks.find(taskId);
-  if (row === NONE) {
-    const id = formatTaskId(taskId);
-    throw new CliError(EXIT.failed, `leasehold: there is no task ${id} at record ${state.lastSeq}`);
-  }
-  const context = { state, knobs: OFFLINE_KNOBS, read: (seq: number) => log.get(seq) };
-  const stands = standing(context, row, state.lastAt, {});
-  return explain({ ...readStory(log, stands), advisory: false });
+  const told = storyIn(log, state, taskId);
+  if (told !== undefined) return told;
+  const id = formatTaskId(taskId);
+  throw new CliError(EXIT.failed, `leasehold: there is no task ${id} at record ${state.lastSeq}`);
 }

@@ -7,10 +7,9 @@ import { type DirectoryReader, openLmdbReader } from '../log/lmdb-reader.ts';
 import { LogCorrupt, type LogReader, wayOut } from '../log/log.ts';
 import { replay } from '../loop/replay.ts';
 import { errnoText } from '../model/errno-text.ts';
-import { type CoreKnobs, DURATION_MAX_MS } from '../model/knobs.ts';
+import { digestText } from '../reader/digest-text.ts';
 import { KNOBS } from '../settings/knob-table.ts';
 import { CliError, EXIT, type Io, wholeNumber } from './command.ts';
-import { digestText } from './offline-digest.ts';
 import { openBar } from './progress-bar.ts';
 
 export interface OfflineOptions {
@@ -96,17 +95,3 @@ export async function stateAt(log: LogReader, until: number, io: Io): Promise<St
     bar.stop();
   }
 }
-
-/** What a read of the state needs of the knobs; what it decides by is a server's, not a file's. */
-export const OFFLINE_KNOBS: CoreKnobs = {
-  leaseDurationMs: Number(KNOBS.leaseDurationMs.default),
-  heartbeatIntervalMs: 1,
-  executionWindowMs: Number(KNOBS.executionWindowMs.default),
-  maxRetries: Number(KNOBS.maxRetries.default),
-  backoffMs: Number(KNOBS.backoffMs.default),
-  backoffFactor: 1,
-  poisonThreshold: 0,
-  retentionMs: DURATION_MAX_MS,
-  retentionFailedMs: DURATION_MAX_MS,
-  answerMaxBytes: 1,
-};

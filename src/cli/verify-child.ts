@@ -7,7 +7,7 @@ import { openLmdbReader } from '../log/lmdb-reader.ts';
 import { LogCorrupt } from '../log/log.ts';
 import { replay } from '../loop/replay.ts';
 import { errnoText } from '../model/errno-text.ts';
-import { digestText } from './offline-digest.ts';
+import { digestText } from '../reader/digest-text.ts';
 
 export type FromVerify =
   | { readonly kind: 'progress'; readonly records: number; readonly of: number }

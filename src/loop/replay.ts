@@ -53,6 +53,18 @@ class Gone implements Removed {
 
 /** @throws LogCorrupt naming the first record that is damaged, missing or cannot have happened. */
 export function replay(log: LogReader, options: ReplayOptions): Replayed {
+  const steps = replaying(log, options);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    options.onProgress?.(step.value);
+  }
+}
+
+/**
+ * The same in steps, between which the caller may do something else.
+ * @yields the number of records applied so far, every 8 192 records. @throws LogCorrupt
+ */
+export function* replaying(log: LogReader, options: ReplayOptions): Generator<number, Replayed> {
   const gone = new Gone(log);
   const state = new State(options.digestText, gone);
   let records = 0;
@@ -70,7 +82,7 @@ export function replay(log: LogReader, options: ReplayOptions): Replayed {
     }
     records += 1;
     if (options.isEnough?.(state, record) === true) break;
-    if (records % PROGRESS_EVERY === 0) options.onProgress?.(records);
+    if (records % PROGRESS_EVERY === 0) yield records;
   }
   gone.end();
   return { state, records };

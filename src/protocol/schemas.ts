@@ -178,21 +178,23 @@ export const ExplainQuery = object(
     columns: optional(
       whole(COLUMNS_MIN, COLUMNS_MAX, `Width of the text. Default: ${COLUMNS_DEFAULT}.`),
     ),
+    at: optional(whole(1, Number.MAX_SAFE_INTEGER, 'As it was after this record.')),
+    format: optional(choice(['json', 'text', 'svg'], 'Instead of the Accept header.')),
   },
   closed,
 );
-export const LogQuery = object(
-  {
-    from: optional(whole(0, Number.MAX_SAFE_INTEGER, 'First record number, inclusive.')),
-    limit: optional(whole(1, PAGE_MAX, `Records in the answer. Default: ${PAGE_DEFAULT}.`)),
-    tail: optional(whole(1, PAGE_MAX, 'Only the last so many of the records that match.')),
-    task: optional(TaskIdText),
-    queue: optional(QueueName),
-    type: optional(choice(RECORD_TYPES, 'Only records of this type.')),
-    follow: optional(choice(['true', 'false'], 'true: goes on with what becomes durable.')),
-  },
-  closed,
-);
+const logFilter = {
+  from: optional(whole(0, Number.MAX_SAFE_INTEGER, 'First record number, inclusive.')),
+  limit: optional(whole(1, PAGE_MAX, `Records in the answer. Default: ${PAGE_DEFAULT}.`)),
+  tail: optional(whole(1, PAGE_MAX, 'Only the last so many of the records that match.')),
+  task: optional(TaskIdText),
+  queue: optional(QueueName),
+  type: optional(choice(RECORD_TYPES, 'Only records of this type.')),
+};
+const Follow = choice(['true', 'false'], 'true: goes on with what becomes durable.');
+export const LogQuery = object({ ...logFilter, follow: optional(Follow) }, closed);
+/** On the socket a page of the log is one answer; who follows asks again from its `next`. */
+export const LogPageBody = object({ ...logFilter, wait_ms: optional(Wait) }, closed);
 export const AuthBody = object({ token: text({ description: 'The shared secret.' }) }, closed);
 export const NothingBody = object({}, closed);
 /** Each request is looked at by itself when its turn comes: one bad one spoils no other. */
@@ -218,6 +220,7 @@ export type TaskFields = Static<typeof TaskQuery>;
 export type TasksFields = Static<typeof TasksQuery>;
 export type ExplainFields = Static<typeof ExplainQuery>;
 export type LogFields = Static<typeof LogQuery>;
+export type LogPageFields = Static<typeof LogPageBody>;
 export type BatchFields = Static<typeof BatchBody>;
 export type AuthFields = Static<typeof AuthBody>;
 
@@ -240,6 +243,7 @@ export const SCHEMAS = {
   config: NothingBody,
   'submit-query': SubmitQuery,
   log: LogQuery,
+  'log-page': LogPageBody,
   batch: BatchBody,
 } as const satisfies Record<string, Schema>;
 export type Form = keyof typeof SCHEMAS;

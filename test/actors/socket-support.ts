@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import type { OnAnswer, SocketBackend } from '../../actors/socket/methods.ts';
 import { SocketServer } from '../../actors/socket/socket-server.ts';
 import type { Request } from '../../src/model/request.ts';
+import type { ExplainFields, LogPageFields } from '../../src/protocol/schemas.ts';
 
 export interface Asked {
   readonly ticket: number;
@@ -45,8 +46,11 @@ export class FakeBackend implements SocketBackend {
     this.hastened.push(ticket);
     this.onHasten(ticket);
   }
-  async explain(taskId: number): Promise<string> {
-    return `{"task_id":"T${taskId}","story":true}`;
+  async explain(fields: ExplainFields): Promise<string> {
+    return JSON.stringify({ ...fields, story: true });
+  }
+  async log(fields: LogPageFields): Promise<string> {
+    return JSON.stringify({ records: [], next: 1, more: false, ...fields });
   }
 }
 

@@ -8,13 +8,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { stateAt, withLog } from '../../src/cli/offline.ts';
-import { digestText } from '../../src/cli/offline-digest.ts';
 import { stateDigest } from '../../src/core/digest.ts';
 import { NONE } from '../../src/core/task-table.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import type { Log } from '../../src/log/log.ts';
 import { replay } from '../../src/loop/replay.ts';
 import { type CoordinatorStarted, type LogRecord, taskOf } from '../../src/model/records.ts';
+import { digestText } from '../../src/reader/digest-text.ts';
 import { Random } from '../simulator/random.ts';
 import { leaseRequest, World } from '../support/world.ts';
 

@@ -29,7 +29,9 @@ const layers: Record<string, Layer> = {
     mayImport: ['src/model', 'src/core', 'src/metrics', THE_PROMISE],
     packages: NOTHING,
   },
-  'src/reader': { mayImport: ['src/model', 'src/explain', 'src/protocol', THE_PROMISE] },
+  'src/reader': {
+    mayImport: [...rooms('model', 'core', 'explain', 'protocol', 'loop'), THE_PROMISE],
+  },
   'src/settings': { mayImport: ['src/model', 'src/protocol'] },
   'src/monotonic.ts': { mayImport: [], packages: NOTHING },
   'src/client': { mayImport: ['src/model', 'src/protocol', 'src/monotonic.ts'] },
@@ -67,7 +69,7 @@ const layers: Record<string, Layer> = {
     mayImport: [...rooms('model', 'mailbox', 'protocol'), 'actors/ingress', 'actors/shared'],
   },
   'actors/reader': {
-    mayImport: [...rooms('explain', 'log', 'protocol', 'reader'), 'actors/shared'],
+    mayImport: [...rooms('model', 'explain', 'log', 'protocol', 'reader'), 'actors/shared'],
   },
   'actors/timer': { mayImport: ['src/mailbox', 'actors/shared'] },
   'actors/supervisor': {
