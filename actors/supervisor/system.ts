@@ -22,6 +22,8 @@ export interface SystemOptions {
   readonly plan?: (progress: SharedArrayBuffer) => SystemPlan;
   /** For what the operator must read: one sentence that says why the process ends. */
   complain(message: string): void;
+  /** Requests are decided from now on; called once. */
+  ready?(): void;
 }
 
 export interface RunningSystem {
@@ -62,6 +64,7 @@ class System {
   #restarts: number[] = [];
   #addresses: string[] = [];
   #stopping = false;
+  #wasReady = false;
   #finish: (status: number) => void = () => {};
 
   constructor(options: SystemOptions) {
@@ -139,6 +142,8 @@ class System {
       case 'ready': {
         const { replayMs, replayRecords, epoch } = message;
         this.#crew.ready();
+        if (!this.#wasReady) this.#options.ready?.();
+        this.#wasReady = true;
         forgetNote(this.#plan.dataDir);
         return this.#logger.info(
           { replay_ms: replayMs, replay_records: replayRecords, epoch },

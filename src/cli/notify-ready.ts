@@ -1,10 +1,10 @@
-// Owns how systemd is told that the coordinator is ready (Type=notify). The message is a datagram on
-// a Unix socket, which Node cannot send; systemd brings a program that can.
+// Owns how systemd is told that the coordinator is ready (Type=notify). The message is a datagram
+// on a Unix socket, which Node cannot send; systemd brings a program that can.
 
 import { execFile } from 'node:child_process';
 import { type Io, say } from './command.ts';
 
-/** The program is there wherever systemd is, and quick; a service that waits for it must not hang. */
+/** The program is quick; one that hangs is not waited for. */
 const WITHIN_MS = 10_000;
 
 /** Does nothing unless systemd waits to be told. Trouble is said and changes nothing. */

@@ -7,6 +7,7 @@ import { startSystem } from '../../actors/supervisor/system.ts';
 import { flagOf, KNOB_NAMES, KNOBS, type KnobName, rangeOf } from '../settings/knob-table.ts';
 import { KnobError, readSettings, type Settings } from '../settings/settings.ts';
 import { type Io, say, usage } from './command.ts';
+import { notifyReady } from './notify-ready.ts';
 import { packageVersion } from './version.ts';
 
 export function define(command: Command, io: Io): void {
@@ -54,12 +55,13 @@ interface Over {
   readonly stuck: boolean;
 }
 
-async function serve(settings: Settings, { stderr }: Io): Promise<Over> {
+async function serve(settings: Settings, io: Io): Promise<Over> {
   const system = startSystem({
     settings,
     version: packageVersion(),
     logging: logSettings(settings.values.logLevel),
-    complain: (message) => say(stderr, `leasehold: ${message}`),
+    complain: (message) => say(io.stderr, `leasehold: ${message}`),
+    ready: () => notifyReady(io),
   });
   let asked = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
