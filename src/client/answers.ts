@@ -2,6 +2,7 @@
 // one rule by which a duplicate_report is taken for the answer that was lost. It sends nothing.
 
 import { fromWire, fromWireNested, readBytes } from '../protocol/client-wire.ts';
+import { parseJson } from './bytes-text.ts';
 import { LeaseholdError, RefusedError } from './errors.ts';
 import { Lease, readLease } from './lease.ts';
 import type { Answer, Call, Wire } from './transport.ts';
@@ -79,13 +80,20 @@ export function redriven(body: Wire): t.Redriven {
   return { ...answer, outcome: 'COMMITTED', deduplicated: answer.deduplicated ?? false };
 }
 
+type Untold = Omit<t.TaskDetails, 'text' | 'json'>;
+
 const taskInfo = (body: Wire): t.TaskInfo => fromWireNested(body, 'lease') as unknown as t.TaskInfo;
 
 export function taskDetails(body: Wire): t.TaskDetails {
-  const { payload: _, result: __, ...rest } = taskInfo(plain('task', body)) as t.TaskDetails;
+  const { payload: _, result: __, ...rest } = taskInfo(plain('task', body)) as Untold;
   const result = readBytes(body, 'result');
   const payload = readBytes(body, 'payload') ?? Buffer.alloc(0);
-  return result === undefined ? { ...rest, payload } : { ...rest, payload, result };
+  const details = result === undefined ? { ...rest, payload } : { ...rest, payload, result };
+  // Not enumerable: a task that is copied, compared or printed is its facts.
+  return Object.defineProperties(details, {
+    text: { value: () => payload.toString('utf8') },
+    json: { value: () => parseJson(payload, 'payload') },
+  }) as unknown as t.TaskDetails;
 }
 
 export function taskPage(body: Wire): TaskPage {

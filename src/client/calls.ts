@@ -2,12 +2,26 @@
 // over the wire. What it cannot encode it refuses here, before anything is sent.
 
 import { randomUUID } from 'node:crypto';
-import { bytesField, encodeContent, toWire } from '../protocol/client-wire.ts';
+import { bytesField, toWire } from '../protocol/client-wire.ts';
+import { encodeContent } from './content.ts';
 import { LeaseholdError } from './errors.ts';
+import { assertOptions } from './option-checks.ts';
+import { FAILURE, LEASE, SUBMIT } from './option-tables.ts';
+import { reasonOf } from './reason.ts';
 import type { Call } from './transport.ts';
 import type * as t from './types.ts';
 
 export type FailKind = 'error' | 'permanent' | 'released';
+export interface FailureOptions {
+  /** For people; at most 4 096 bytes. */
+  readonly reason: string;
+  /** `error` when absent. */
+  readonly kind?: FailKind | undefined;
+}
+export interface TaskReadOptions {
+  /** Answers when the task is over, or after so many milliseconds, at most 60 000. */
+  readonly waitMs?: number;
+}
 
 /** One request of a batch: the op's own options beside its name. */
 export type BatchRequest =
@@ -23,12 +37,12 @@ function content(value: unknown, what: string): Buffer {
   try {
     return encodeContent(value);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new LeaseholdError('INVALID_ARGUMENT', `${what}: ${why}`, { cause });
+    throw new LeaseholdError('INVALID_ARGUMENT', `${what}: ${reasonOf(cause)}`, { cause });
   }
 }
 
 export function submitParams(options: t.SubmitOptions): Record<string, unknown> {
+  assertOptions('submit', options, SUBMIT);
   const { payload, retryPolicy, requestId, ...rest } = options;
   const policy = retryPolicy === undefined ? {} : { retry_policy: toWire(retryPolicy) };
   const id = requestId ?? randomUUID();
@@ -40,25 +54,45 @@ export function resultField(result: unknown): Record<string, unknown> {
   return result === undefined ? {} : bytesField('result', content(result, 'result'));
 }
 
+export function askParams(options: t.LeaseOptions): Record<string, unknown> {
+  assertOptions('lease', options, LEASE);
+  return toWire(options);
+}
+
+export function failParams(failure: FailureOptions): Record<string, unknown> {
+  assertOptions('fail', failure, FAILURE);
+  return toWire(failure);
+}
+
+/** @param lease a Lease, or any object that has its two ids */
 export function leaseCall(op: string, lease: t.LeaseRef, more: Record<string, unknown> = {}): Call {
+  if (typeof lease?.taskId !== 'string' || typeof lease.leaseId !== 'string') {
+    throw new LeaseholdError('INVALID_ARGUMENT', `${op}: a lease has a taskId and a leaseId`);
+  }
   return { op, params: { task_id: lease.taskId, lease_id: lease.leaseId, ...more } };
 }
 
 export function batchCall(request: BatchRequest): Call {
+  const { op, ...options } = request;
   switch (request.op) {
-    case 'submit': {
-      const { op, ...options } = request;
-      return { op, params: submitParams(options) };
-    }
+    case 'submit':
+      return { op, params: submitParams(options as t.SubmitOptions) };
+    case 'lease':
+      return { op, params: askParams(options as t.LeaseOptions) };
     case 'complete':
       return leaseCall('complete', request, resultField(request.result));
-    case 'fail':
-      return leaseCall('fail', request, toWire({ reason: request.reason, kind: request.kind }));
+    case 'fail': {
+      const { taskId: _task, leaseId: _lease, ...failure } = options as FailureOptions & t.LeaseRef;
+      return leaseCall('fail', request, failParams(failure));
+    }
     case 'heartbeat':
       return leaseCall('heartbeat', request);
-    default: {
-      const { op, ...options } = request;
+    case 'kill':
+    case 'redrive':
       return { op, params: toWire(options) };
+    default: {
+      const text = `batch: ${JSON.stringify(op)} is no op of a batch`;
+      throw new LeaseholdError('INVALID_OPTION', text);
     }
   }
 }

@@ -5,14 +5,19 @@
 import { toWire } from '../protocol/client-wire.ts';
 import * as answers from './answers.ts';
 import {
+  askParams,
   type BatchRequest,
   batchCall,
-  type FailKind,
+  type FailureOptions,
+  failParams,
   leaseCall,
   resultField,
   submitParams,
+  type TaskReadOptions,
 } from './calls.ts';
-import { type ClientOptions, Exchanger } from './exchanger.ts';
+import { type ClientOptions, type Exchange, Exchanger } from './exchanger.ts';
+import { assertOptions } from './option-checks.ts';
+import { CALL, CLIENT, READ, TASKS } from './option-tables.ts';
 import type { Answer, Call } from './transport.ts';
 import type * as t from './types.ts';
 
@@ -26,8 +31,9 @@ export class Client {
   readonly #exchanger: Exchanger;
 
   /** Connects when there is something to send.
-   * @throws LeaseholdError INVALID_ARGUMENT for a URL of another kind. */
+   * @throws LeaseholdError INVALID_OPTION for an option that is unknown or cannot be. */
   constructor(options: ClientOptions = {}) {
+    assertOptions('Client', options, CLIENT);
     this.#exchanger = new Exchanger(options);
   }
 
@@ -41,14 +47,14 @@ export class Client {
   /** Asks for up to `max` tasks. Not retried once it may have been written: the coordinator may
    * have granted, and a grant whose answer is lost runs out by itself. */
   async lease(options: t.LeaseOptions, call: t.CallOptions = {}): Promise<answers.Leased> {
-    const request: Call = { op: 'lease', params: toWire(options) };
+    const request: Call = { op: 'lease', params: askParams(options) };
     const waitMs = options.waitMs ?? 0;
-    const { answers: got } = await this.#exchanger.run([request], call, waitMs);
+    const { answers: got } = await this.#run([request], call, waitMs);
     return answers.leased(got[0] as Answer);
   }
 
   async heartbeat(lease: t.LeaseRef, call: t.CallOptions = {}): Promise<t.HeartbeatOutcome> {
-    const { answers: got } = await this.#exchanger.run([leaseCall('heartbeat', lease)], call);
+    const { answers: got } = await this.#run([leaseCall('heartbeat', lease)], call);
     return answers.heartbeat(got[0] as Answer);
   }
 
@@ -62,10 +68,10 @@ export class Client {
 
   async fail(
     lease: t.LeaseRef,
-    failure: { readonly reason: string; readonly kind?: FailKind | undefined },
+    failure: FailureOptions,
     call: t.CallOptions = {},
   ): Promise<t.ReportOutcome> {
-    return this.#report(leaseCall('fail', lease, toWire(failure)), call);
+    return this.#report(leaseCall('fail', lease, failParams(failure)), call);
   }
 
   async kill(taskId: string, reason?: string, call: t.CallOptions = {}): Promise<t.ReportOutcome> {
@@ -81,11 +87,12 @@ export class Client {
   /** With `waitMs` answers when the task is terminal, or the time is over. */
   async task(
     taskId: string,
-    options: { readonly waitMs?: number } = {},
+    options: TaskReadOptions = {},
     call: t.CallOptions = {},
   ): Promise<t.TaskDetails> {
+    assertOptions('task', options, READ);
     const request: Call = { op: 'task', params: toWire({ taskId, ...options }) };
-    const { answers: got } = await this.#exchanger.run([request], call, options.waitMs ?? 0);
+    const { answers: got } = await this.#run([request], call, options.waitMs ?? 0);
     return answers.taskDetails((got[0] as Answer).body);
   }
 
@@ -94,6 +101,7 @@ export class Client {
     filter: answers.TaskFilter = {},
     call: t.CallOptions = {},
   ): Promise<answers.TaskPage> {
+    assertOptions('tasks', filter, TASKS);
     return answers.taskPage(await this.#one({ op: 'tasks', params: toWire(filter) }, call));
   }
 
@@ -123,7 +131,7 @@ export class Client {
   ): Promise<(BatchOutcome | t.Refused)[]> {
     if (requests.length === 0) return [];
     const calls = requests.map(batchCall);
-    const exchange = await this.#exchanger.run(calls, call, 0, true);
+    const exchange = await this.#run(calls, call, 0, true);
     return exchange.answers.map((answer, index) =>
       answers.ofBatch(calls[index] as Call, answer, exchange.resent),
     );
@@ -134,13 +142,23 @@ export class Client {
     this.#exchanger.close();
   }
 
+  #run(
+    calls: readonly Call[],
+    call: t.CallOptions,
+    waitMs = 0,
+    isBatch = false,
+  ): Promise<Exchange> {
+    assertOptions(isBatch ? 'batch' : (calls[0]?.op ?? ''), call, CALL);
+    return this.#exchanger.run(calls, call, waitMs, isBatch);
+  }
+
   async #one(request: Call, call: t.CallOptions): Promise<Answer['body']> {
-    const { answers: got } = await this.#exchanger.run([request], call);
+    const { answers: got } = await this.#run([request], call);
     return (got[0] as Answer).body;
   }
 
   async #report(request: Call, call: t.CallOptions): Promise<t.ReportOutcome> {
-    const { answers: got, resent } = await this.#exchanger.run([request], call);
+    const { answers: got, resent } = await this.#run([request], call);
     return answers.report((got[0] as Answer).body, request.op, resent);
   }
 }

@@ -16,8 +16,15 @@ export type ClientErrorCode =
   | 'CLOSED'
   /** The caller's arguments cannot be sent. */
   | 'INVALID_ARGUMENT'
+  /** There is no option of that name, or it cannot have that value; or the handler is none. */
+  | 'INVALID_OPTION'
   /** A report got no answer within its retries: the task's state says what became of it. */
-  | 'REPORT_UNANSWERED';
+  | 'REPORT_UNANSWERED'
+  /** A listener of an event threw. It changes nothing about the task. */
+  | 'LISTENER'
+  /** Nothing can be started on this machine (no shell, no memory, no file descriptors): the fault
+   * is not the task's, which is given back. A handler throws an error with this code to say so. */
+  | 'WRONG_MACHINE';
 
 export class LeaseholdError extends Error {
   override readonly name: string = 'LeaseholdError';

@@ -4,6 +4,7 @@
 import { LeaseholdError } from './errors.ts';
 import { HttpTransport } from './http-transport.ts';
 import { monotonicMs, pause } from './local-clock.ts';
+import { reasonOf } from './reason.ts';
 import { isRepeatable, mayHaveHappened, nextRetryMs, type Trouble } from './retry.ts';
 import { SocketTransport } from './socket-transport.ts';
 import {
@@ -37,12 +38,12 @@ export interface Exchange {
   readonly resent: boolean;
 }
 
-/** @throws LeaseholdError INVALID_ARGUMENT for a URL of another kind. */
+/** @throws LeaseholdError INVALID_OPTION for a URL of another kind. */
 export function openTransport(url: string, token: string | undefined): Transport {
   const target = parseTarget(url);
   if (target === undefined) {
-    const shapes = 'http://host:port, tcp://host:port or unix:/path';
-    throw new LeaseholdError('INVALID_ARGUMENT', `url ${JSON.stringify(url)} is not ${shapes}`);
+    const shapes = 'http://host:port, https://host:port, tcp://host:port or unix:/path';
+    throw new LeaseholdError('INVALID_OPTION', `url ${JSON.stringify(url)} is not ${shapes}`);
   }
   return target.kind === 'http'
     ? new HttpTransport(target.url, token)
@@ -114,7 +115,7 @@ export class Exchanger {
         ? await this.#transport.sendBatch(calls, options)
         : [await this.#transport.send(first, options)];
     } catch (error) {
-      this.#show('answer', op, attempt, { error: String(error) }, sentAtMs);
+      this.#show('answer', op, attempt, { error: reasonOf(error) }, sentAtMs);
       if (this.#closing.signal.aborted) throw this.#closing.signal.reason;
       if (endsWait) call.signal?.throwIfAborted();
       if (!(error instanceof TransportFailure)) throw error;

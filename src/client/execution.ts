@@ -1,14 +1,17 @@
 // Owns one attempt at one task in a worker, from its lease's arrival to the one report about it, or
 // none. Exactly one party reports: whoever moves the lease cell out of `held` first.
 
+import type { Machine } from './asking.ts';
 import type { Client } from './client.ts';
 import { type AbortCode, LeaseholdError, TaskAborted } from './errors.ts';
-import type { HandlerContext, HandlerHost } from './handler.ts';
+import type { HandlerContext } from './handler.ts';
+import type { HandlerHost } from './handler-host.ts';
 import { LEASE_TIME_OVER } from './heartbeat.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseCell } from './lease-cell.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { monotonicMs } from './local-clock.ts';
+import { codeOf, isPermanentFailure, reasonOf } from './reason.ts';
 import type { ResultLimit } from './result-limit.ts';
 import type { ReportOutcome } from './types.ts';
 import type { FailureReport, WorkerEvents } from './worker-events.ts';
@@ -25,10 +28,12 @@ export interface ExecutionParts {
   readonly mode: 'thread' | 'handler';
   readonly tell: Tell;
   readonly resultLimit: ResultLimit;
+  /** Told when the handler could, or could not, be started here. */
+  readonly machine: Machine;
 }
 
-/** The coordinator refuses a longer reason. */
-const REASON_MAX_BYTES = 4_096;
+/** Why a lease is lost whose handler goes on although its worker has stopped. */
+const HANDLER_DID_NOT_END = 'handler_did_not_end';
 /** A smaller result is under every limit that can be set. */
 const RESULT_SURE_BYTES = 65_536;
 
@@ -90,9 +95,9 @@ export class Execution {
     this.#settle();
   }
 
-  /** @returns whether the handler still ran: its lease now runs out, and it reports nothing. */
-  abandon(): boolean {
-    return this.#cell.abandon();
+  /** The worker stops and the handler does not: its lease runs out, and it reports nothing. */
+  abandon(): void {
+    if (this.#cell.abandon()) this.#lose(HANDLER_DID_NOT_END);
   }
 
   async #work(host: HandlerHost): Promise<Buffer | undefined | FailureReport> {
@@ -109,6 +114,7 @@ export class Execution {
     };
     try {
       const result = await host.run(lease, context);
+      this.#parts.machine.isRight();
       return (await this.#tooLarge(result)) ?? result;
     } catch (error) {
       return this.#failureOf(error);
@@ -124,9 +130,15 @@ export class Execution {
 
   #failureOf(error: unknown): FailureReport {
     const why: unknown = this.#controller.signal.reason;
-    if (error instanceof Error && error.name === 'PermanentFailure') {
-      return { reason: reasonOf(error), kind: 'permanent' };
+    const { machine, tell } = this.#parts;
+    if (codeOf(error) === 'WRONG_MACHINE') {
+      const trouble = new LeaseholdError('WRONG_MACHINE', reasonOf(error), { cause: error });
+      machine.isWrong(trouble);
+      tell('error', trouble);
+      return { reason: reasonOf(error), kind: 'released' };
     }
+    machine.isRight();
+    if (isPermanentFailure(error)) return { reason: reasonOf(error), kind: 'permanent' };
     if (why instanceof TaskAborted && why.code === 'shutdown') {
       return { reason: 'the worker was stopped', kind: 'released' };
     }
@@ -187,16 +199,5 @@ const tooLarge = (bytes: number): FailureReport => ({
 
 function asLeaseholdError(error: unknown): LeaseholdError {
   if (error instanceof LeaseholdError) return error;
-  return new LeaseholdError('PROTOCOL', String(error), { cause: error });
-}
-
-/** The message, cut to what is accepted: at the end, where a message says least. */
-export function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message || error.name : String(error);
-  const bytes = Buffer.from(text || 'failed', 'utf8');
-  if (bytes.length <= REASON_MAX_BYTES) return bytes.toString('utf8');
-  let end = REASON_MAX_BYTES;
-  // Not within a character: continuation bytes are 10xxxxxx.
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.subarray(0, end).toString('utf8');
+  return new LeaseholdError('PROTOCOL', reasonOf(error), { cause: error });
 }

@@ -4,15 +4,23 @@ import type { MessagePort } from 'node:worker_threads';
 import type { AbortCode } from './errors.ts';
 import type { LeaseData } from './lease.ts';
 
+/** What a handler thread is asked to do: one attempt, or only to load the module. */
 export interface HandlerTask {
   readonly moduleUrl: string;
-  readonly lease: LeaseData;
-  readonly port: MessagePort;
+  readonly attempt?: { readonly lease: LeaseData; readonly port: MessagePort };
 }
 
 export type HandlerResult =
   | { readonly kind: 'returned'; readonly bytes?: Uint8Array | undefined }
-  | { readonly kind: 'threw'; readonly message: string; readonly isPermanent: boolean };
+  /** By the handler. `code` is what the thrown error had. */
+  | {
+      readonly kind: 'threw';
+      readonly message: string;
+      readonly isPermanent: boolean;
+      readonly isWrongMachine: boolean;
+    }
+  /** There is no handler to be called. */
+  | { readonly kind: 'unusable'; readonly message: string };
 
 export type ToHandler =
   | { readonly kind: 'abort'; readonly code: AbortCode; readonly reason: string | undefined }

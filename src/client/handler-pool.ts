@@ -2,27 +2,40 @@
 // thread's side is handler-thread.ts.
 
 import { extname } from 'node:path';
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { PermanentFailure, TaskAborted } from './errors.ts';
-import type { HandlerContext, HandlerHost } from './handler.ts';
+import { LeaseholdError, PermanentFailure, TaskAborted } from './errors.ts';
+import type { HandlerContext } from './handler.ts';
+import type { HandlerHost } from './handler-host.ts';
 import type { FromHandler, HandlerResult, HandlerTask, ToHandler } from './handler-messages.ts';
 import type { Lease } from './lease.ts';
-import { onAbort } from './transport.ts';
+import { onAbort } from './on-abort.ts';
+import { reasonOf } from './reason.ts';
+import { threadFlags } from './thread-flags.ts';
 
 export class HandlerPool implements HandlerHost {
-  readonly #pool: Piscina;
   readonly #moduleUrl: string;
+  readonly #threads: number;
+  #pool: Piscina | undefined;
 
   constructor(moduleUrl: URL, threads: number) {
     this.#moduleUrl = moduleUrl.href;
-    this.#pool = new Piscina({
-      filename: new URL(`./handler-thread${extname(import.meta.url)}`, import.meta.url).href,
-      minThreads: threads,
-      maxThreads: threads,
-      // The default parks an idle thread, and what its handler left running would stand still.
-      atomics: 'disabled',
+    this.#threads = threads;
+  }
+
+  async prepare(): Promise<void> {
+    try {
+      this.#pool = this.#start();
+    } catch (cause) {
+      throw wrongMachine(`a thread cannot be started: ${reasonOf(cause)}`, cause);
+    }
+    const work: HandlerTask = { moduleUrl: this.#moduleUrl };
+    const result = await this.#ask(this.#pool, work).catch((cause: unknown): HandlerResult => {
+      return { kind: 'unusable', message: `its thread ended: ${reasonOf(cause)}` };
     });
+    if (result.kind !== 'unusable') return;
+    const text = `Worker: handler: ${this.#moduleUrl}: ${result.message}`;
+    throw new LeaseholdError('INVALID_OPTION', text);
   }
 
   async run(task: Lease, context: HandlerContext): Promise<Buffer | undefined> {
@@ -36,13 +49,9 @@ export class HandlerPool implements HandlerHost {
       if (why instanceof TaskAborted) tell({ kind: 'abort', code: why.code, reason: why.reason });
     });
     try {
-      const work: HandlerTask = { moduleUrl: this.#moduleUrl, lease: { ...task }, port };
-      const result: HandlerResult = await this.#pool.run(work, { transferList: [port] });
-      if (result.kind === 'threw') {
-        throw result.isPermanent ? new PermanentFailure(result.message) : new Error(result.message);
-      }
-      if (result.bytes === undefined) return undefined;
-      return Buffer.from(result.bytes.buffer, result.bytes.byteOffset, result.bytes.byteLength);
+      const attempt = { lease: { ...task }, port };
+      const work: HandlerTask = { moduleUrl: this.#moduleUrl, attempt };
+      return bytesOf(await this.#ask(this.#pool as Piscina, work, [port]));
     } finally {
       undo();
       ours.close();
@@ -51,6 +60,37 @@ export class HandlerPool implements HandlerHost {
 
   /** Ends the threads, whatever they are doing. */
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#pool?.destroy();
+  }
+
+  #start(): Piscina {
+    const flags = threadFlags(process.execArgv);
+    return new Piscina({
+      filename: new URL(`./handler-thread${extname(import.meta.url)}`, import.meta.url).href,
+      minThreads: this.#threads,
+      maxThreads: this.#threads,
+      // The default parks an idle thread, and what its handler left running would stand still.
+      atomics: 'disabled',
+      ...(flags === undefined ? {} : { execArgv: flags }),
+    });
+  }
+
+  #ask(pool: Piscina, work: HandlerTask, transferList: readonly MessagePort[] = []) {
+    return pool.run(work, { transferList: [...transferList] }) as Promise<HandlerResult>;
   }
 }
+
+function bytesOf(result: HandlerResult): Buffer | undefined {
+  // The module could be loaded at the start: now it is this thread that cannot.
+  if (result.kind === 'unusable') throw wrongMachine(result.message);
+  if (result.kind === 'threw') {
+    const { message, isPermanent, isWrongMachine } = result;
+    if (isWrongMachine) throw wrongMachine(message);
+    throw isPermanent ? new PermanentFailure(message) : new Error(message);
+  }
+  if (result.bytes === undefined) return undefined;
+  return Buffer.from(result.bytes.buffer, result.bytes.byteOffset, result.bytes.byteLength);
+}
+
+const wrongMachine = (text: string, cause?: unknown): LeaseholdError =>
+  new LeaseholdError('WRONG_MACHINE', text, { cause });

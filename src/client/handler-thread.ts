@@ -2,14 +2,43 @@
 // turns what it returns or throws into plain data. It knows no coordinator: the worker's thread
 // does the talking.
 
-import { encodeContent } from '../protocol/client-wire.ts';
-import { PermanentFailure, TaskAborted } from './errors.ts';
+import type { MessagePort } from 'node:worker_threads';
+import { TaskAborted } from './errors.ts';
 import type { Handler, HandlerContext } from './handler.ts';
+import { resultBytes } from './handler-host.ts';
 import type { FromHandler, HandlerResult, HandlerTask, ToHandler } from './handler-messages.ts';
-import { Lease } from './lease.ts';
+import { Lease, type LeaseData } from './lease.ts';
+import { codeOf, isPermanentFailure, reasonOf } from './reason.ts';
 
 export default async function handle(work: HandlerTask): Promise<HandlerResult> {
-  const { port, lease } = work;
+  const handler = await load(work.moduleUrl);
+  if (typeof handler !== 'function') return { kind: 'unusable', message: handler };
+  if (work.attempt === undefined) return { kind: 'returned' };
+  const { lease, port } = work.attempt;
+  try {
+    const result = await handler(new Lease(lease), contextFor(lease, port));
+    return { kind: 'returned', bytes: resultBytes(result) };
+  } catch (error) {
+    const isPermanent = isPermanentFailure(error);
+    const isWrongMachine = codeOf(error) === 'WRONG_MACHINE';
+    return { kind: 'threw', message: reasonOf(error), isPermanent, isWrongMachine };
+  } finally {
+    port.close();
+  }
+}
+
+/** @returns the handler, or why there is none. */
+async function load(moduleUrl: string): Promise<Handler | string> {
+  try {
+    const { default: handler } = (await import(moduleUrl)) as { default?: unknown };
+    if (typeof handler === 'function') return handler as Handler;
+    return 'it has no default export that is a function';
+  } catch (error) {
+    return `it cannot be loaded: ${reasonOf(error)}`;
+  }
+}
+
+function contextFor(lease: LeaseData, port: MessagePort): HandlerContext {
   const controller = new AbortController();
   const asked = new Map<number, (isHeld: boolean) => void>();
   port.on('message', (message: ToHandler) => {
@@ -25,7 +54,7 @@ export default async function handle(work: HandlerTask): Promise<HandlerResult> 
       asked.set(asks, resolve);
       port.postMessage({ kind: 'beat', ask: asks } satisfies FromHandler);
     });
-  const context: HandlerContext = {
+  return {
     signal: controller.signal,
     fencingToken: lease.fencingToken,
     attempt: lease.attempt,
@@ -34,21 +63,4 @@ export default async function handle(work: HandlerTask): Promise<HandlerResult> 
     stillMine,
     heartbeat: stillMine,
   };
-  try {
-    const { default: handler } = (await import(work.moduleUrl)) as { default?: Handler };
-    if (typeof handler !== 'function') {
-      throw new PermanentFailure(`${work.moduleUrl} has no default export that is a function`);
-    }
-    const result = await handler(new Lease(lease), context);
-    return { kind: 'returned', bytes: result === undefined ? undefined : encodeContent(result) };
-  } catch (error) {
-    // By name: the module may have got its PermanentFailure from another copy of this package.
-    const isPermanent = error instanceof Error && error.name === 'PermanentFailure';
-    return { kind: 'threw', message: reasonOf(error), isPermanent };
-  } finally {
-    port.close();
-  }
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message || error.name : String(error);

@@ -1,7 +1,5 @@
-// Owns the contract between a worker and the function that does its tasks, and the plain way to
-// call one: in this thread. handler-pool.ts calls it in threads of its own.
+// Owns the contract between a worker and the function that does its tasks, and nothing else.
 
-import { encodeContent } from '../protocol/client-wire.ts';
 import type { Lease } from './lease.ts';
 import type { PreviousAttempt } from './types.ts';
 
@@ -22,21 +20,6 @@ export interface HandlerContext {
 }
 
 /** What it returns is the result (a string or bytes as they are, else as JSON; undefined: none).
- * What it throws is the failure's reason; a PermanentFailure rules out further attempts. */
+ * Whatever it throws is the failure, with its message and causes as the reason; a PermanentFailure
+ * rules out further attempts, and an error whose `code` is `WRONG_MACHINE` gives the task back. */
 export type Handler = (task: Lease, context: HandlerContext) => unknown;
-
-/** Calls a handler somewhere. @returns the result's bytes; throws what the handler threw. */
-export interface HandlerHost {
-  run(task: Lease, context: HandlerContext): Promise<Buffer | undefined>;
-  close(): Promise<void>;
-}
-
-export function inlineHost(handler: Handler): HandlerHost {
-  return {
-    async run(task, context) {
-      const result = await handler(task, context);
-      return result === undefined ? undefined : encodeContent(result);
-    },
-    async close() {},
-  };
-}

@@ -19,6 +19,7 @@ import type {
 } from './heartbeat-messages.ts';
 import { LeaseCell } from './lease-cell.ts';
 import { monotonicMs } from './local-clock.ts';
+import { reasonOf } from './reason.ts';
 import type { HeartbeatOutcome, LeaseRef, ReportOutcome } from './types.ts';
 
 interface Held {
@@ -147,7 +148,7 @@ class HeartbeatThread {
     } catch (error) {
       const nowMs = monotonicMs();
       for (const held of due) this.#step(held, { kind: 'unanswered', nowMs });
-      this.#send({ kind: 'trouble', message: `heartbeat: ${messageOf(error)}` });
+      this.#send({ kind: 'trouble', message: `heartbeat: ${reasonOf(error)}` });
     }
     this.#schedule();
   }
@@ -178,7 +179,7 @@ class HeartbeatThread {
         isHeld = this.#settle(held, await this.#beats.heartbeat(held.ref, { timeoutMs }));
       } catch (error) {
         this.#step(held, { kind: 'unanswered', nowMs: monotonicMs() });
-        this.#send({ kind: 'trouble', message: `heartbeat: ${messageOf(error)}` });
+        this.#send({ kind: 'trouble', message: `heartbeat: ${reasonOf(error)}` });
       }
       this.#schedule();
     }
@@ -192,7 +193,7 @@ class HeartbeatThread {
       const outcome: ReportOutcome = await this.#reports.fail(ref, { reason: WINDOW_REACHED });
       this.#send({ kind: 'deadline_reported', leaseId, outcome });
     } catch (error) {
-      this.#send({ kind: 'deadline_reported', leaseId, error: messageOf(error) });
+      this.#send({ kind: 'deadline_reported', leaseId, error: reasonOf(error) });
     }
     this.#reporting -= 1;
     this.#closeWhenQuiet();
@@ -206,8 +207,6 @@ class HeartbeatThread {
     parentPort?.close();
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);
 
 if (parentPort !== null) {
   const port = parentPort;

@@ -3,15 +3,17 @@
 
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import { LeaseholdError, RefusedError } from './errors.ts';
 import { ACCEPT, bodyIn, parsed, query, type Route, routeOf } from './http-route.ts';
-import { monotonicMs } from './local-clock.ts';
+import { after, monotonicMs } from './local-clock.ts';
+import { onAbort } from './on-abort.ts';
+import { reasonOf } from './reason.ts';
 import {
   type Answer,
   abortReason,
   type Call,
   END_WAIT_MS,
-  onAbort,
   type SendOptions,
   type Transport,
   TransportFailure,
@@ -81,7 +83,9 @@ export class HttpTransport implements Transport {
     request.end();
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
-      request.on('error', (cause) => reject(new TransportFailure(cause.message, false, { cause })));
+      request.on('error', (cause) => {
+        reject(new TransportFailure(reasonOf(cause), false, { cause }));
+      });
     });
     if (response.statusCode === 200) return response;
     const { body } = await collect(response, undefined);
@@ -110,11 +114,11 @@ export class HttpTransport implements Transport {
           halfClose(request);
         }),
       ];
-      const timer = setTimeout(() => {
+      const cancelTimeout = after(options.timeoutMs, () => {
         request.destroy(new Error(`no answer within ${Math.ceil(options.timeoutMs)} ms`));
-      }, options.timeoutMs);
+      });
       const finish = (settle: () => void): void => {
-        clearTimeout(timer);
+        cancelTimeout();
         for (const take of undo) take();
         this.#open.delete(request);
         settle();
@@ -123,11 +127,13 @@ export class HttpTransport implements Transport {
         const connected = (): void => {
           written = true;
         };
-        if (socket.connecting) socket.once('connect', connected);
+        // Over TLS nothing is written before both sides agree on the keys.
+        const event = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
+        if (socket.connecting) socket.once(event, connected);
         else connected();
       });
       request.on('error', (cause) => {
-        finish(() => reject(new TransportFailure(cause.message, written, { cause })));
+        finish(() => reject(new TransportFailure(reasonOf(cause), written, { cause })));
       });
       request.on('response', (response) => {
         collect(response, route.form).then(

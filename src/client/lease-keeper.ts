@@ -28,7 +28,9 @@ export class LeaseKeeper {
     onDeath: (error: Error) => void,
   ) {
     const file = new URL(`./heartbeat-thread${extname(import.meta.url)}`, import.meta.url);
-    this.#thread = new Thread(file, { workerData: data, name: 'leasehold heartbeats' });
+    // Without the flags that node was given: one of them may keep a thread from starting.
+    const options = { workerData: data, name: 'leasehold heartbeats', execArgv: [] };
+    this.#thread = new Thread(file, options);
     let isReady: () => void = () => {};
     this.ready = new Promise((resolve) => {
       isReady = resolve;

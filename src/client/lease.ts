@@ -2,6 +2,7 @@
 // lease and the execution window are over. It sends nothing.
 
 import { fromWireNested, readBytes } from '../protocol/client-wire.ts';
+import { bytesOf, parseJson } from './bytes-text.ts';
 import type { Answer, Wire } from './transport.ts';
 import type { LeaseRef, PreviousAttempt } from './types.ts';
 
@@ -54,17 +55,17 @@ export class Lease implements LeaseData {
   }
 
   bytes(): Buffer {
-    const { buffer, byteOffset, byteLength } = this.payload;
-    return Buffer.from(buffer, byteOffset, byteLength);
+    return bytesOf(this.payload);
   }
 
   text(): string {
     return this.bytes().toString('utf8');
   }
 
-  /** @throws SyntaxError when the payload is no JSON. */
+  /** @throws PermanentFailure when the payload is no JSON: a handler that does not catch it ends
+   * the task, because no further attempt could read it. */
   json<T = unknown>(): T {
-    return JSON.parse(this.text()) as T;
+    return parseJson(this.payload, 'payload') as T;
   }
 }
 

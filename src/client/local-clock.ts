@@ -1,18 +1,35 @@
 // Owns the client's only clock: monotonic, and the same in every thread of the process. A wall
 // clock that is set, wrong or drifting can therefore neither lengthen nor shorten a lease here.
+// Also owns its timers: Node's own hold 24.8 days, and a longer one would fire after a millisecond.
+
+import { onAbort } from './on-abort.ts';
 
 export { monotonicMs } from '../monotonic.ts';
+
+/** What one timer of Node holds. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** Calls `act` once the time is over; Infinity: never. @returns what takes it back */
+export function after(durationMs: number, act: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const wait = (leftMs: number): void => {
+    const stepMs = Math.min(leftMs, TIMER_MAX_MS);
+    timer = setTimeout(() => (leftMs > stepMs ? wait(leftMs - stepMs) : act()), stepMs);
+  };
+  wait(durationMs);
+  return () => clearTimeout(timer);
+}
 
 /** Ends when the time is over or the signal aborts, whichever is first; never rejects. */
 export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const done = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
+      cancel();
+      undo();
       resolve();
     };
-    const timer = setTimeout(done, durationMs);
-    signal?.addEventListener('abort', done, { once: true });
+    const cancel = after(durationMs, done);
+    const undo = onAbort(signal, done);
   });
 }

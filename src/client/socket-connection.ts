@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { LineReader } from '../protocol/framing.ts';
 import { LeaseholdError } from './errors.ts';
 import { monotonicMs } from './local-clock.ts';
+import { reasonOf } from './reason.ts';
 import { type Answer, type Call, type Target, TransportFailure, type Wire } from './transport.ts';
 
 /** V8 cannot hold a longer string; a coordinator's answers stay far below. */
@@ -47,7 +48,7 @@ export class SocketConnection {
     });
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#socket.on('error', (cause) => {
-      this.#fatal ??= new TransportFailure(cause.message, this.#connected, { cause });
+      this.#fatal ??= new TransportFailure(reasonOf(cause), this.#connected, { cause });
     });
     this.#socket.on('end', () => {
       this.ended = true;

@@ -2,13 +2,14 @@
 // has one of its own, because only closing a connection can end a wait.
 
 import { type LeaseholdError, RefusedError } from './errors.ts';
+import { after } from './local-clock.ts';
+import { onAbort } from './on-abort.ts';
 import { SocketConnection } from './socket-connection.ts';
 import {
   type Answer,
   abortReason,
   type Call,
   END_WAIT_MS,
-  onAbort,
   type SendOptions,
   type Target,
   type Transport,
@@ -113,13 +114,13 @@ export class SocketTransport implements Transport {
         for (const { id } of sent) connection.forget(id, isLate);
         settle(() => reject(error));
       };
-      const timer = setTimeout(() => {
+      const cancelTimeout = after(options.timeoutMs, () => {
         const text = `no answer within ${Math.ceil(options.timeoutMs)} ms`;
         giveUp(new TransportFailure(text, connection.connected), true);
-      }, options.timeoutMs);
+      });
       const undo = onAbort(options.signal, () => giveUp(abortReason(options.signal), false));
       const settle = (act: () => void): void => {
-        clearTimeout(timer);
+        cancelTimeout();
         undo();
         act();
       };

@@ -1,6 +1,8 @@
 // Owns what the two transports have in common: one request out, one answer or one failure back.
 // It retries nothing; retry.ts decides that, and needs to know whether the request was written.
 
+import { reasonOf } from './reason.ts';
+
 export type Wire = Record<string, unknown>;
 
 export interface Call {
@@ -56,7 +58,8 @@ export type Target =
   | { readonly kind: 'socket'; readonly host: string; readonly port: number }
   | { readonly kind: 'socket'; readonly path: string };
 
-/** Reads `http://host:port`, `tcp://host:port` or `unix:/path`; undefined: none of them. */
+/** Reads `http://host:port`, `https:…`, `tcp://host:port` or `unix:/path`; undefined: none of
+ * them, or one with more than an address in it (a user, a query). */
 export function parseTarget(text: string): Target | undefined {
   if (text.startsWith('unix:')) {
     const path = text.slice('unix:'.length).replace(/^\/\/(?=\/)/, '');
@@ -68,26 +71,17 @@ export function parseTarget(text: string): Target | undefined {
   } catch {
     return undefined;
   }
-  if (url.hostname === '') return undefined;
-  if (url.protocol === 'http:' || url.protocol === 'https:') return { kind: 'http', url };
-  if (url.protocol !== 'tcp:') return undefined;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const { hostname, username, password, search, hash, pathname, protocol } = url;
+  // What would be left out of account is no part of an address.
+  if (hostname === '' || username + password + search + hash !== '') return undefined;
+  if (protocol === 'http:' || protocol === 'https:') return { kind: 'http', url };
+  if (protocol !== 'tcp:' || !/^\/?$/.test(pathname)) return undefined;
+  const host = hostname.replace(/^\[|\]$/g, '');
   return { kind: 'socket', host, port: url.port === '' ? 5328 : Number(url.port) };
-}
-
-/** Calls `act` when the signal aborts, at once when it has; undo with the returned function. */
-export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
-  if (signal === undefined) return () => {};
-  if (signal.aborted) {
-    act();
-    return () => {};
-  }
-  signal.addEventListener('abort', act, { once: true });
-  return () => signal.removeEventListener('abort', act);
 }
 
 /** Why a signal aborted, which its owner may have said with any value. */
 export function abortReason(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new Error(String(reason));
+  return reason instanceof Error ? reason : new Error(reasonOf(reason));
 }

@@ -166,7 +166,12 @@ export interface TaskInfo {
 /** One task with its bytes; a list shows TaskInfo only. */
 export interface TaskDetails extends TaskInfo {
   readonly payload: Buffer;
+  /** Absent until the task is COMPLETED, and when its worker gave none. */
   readonly result?: Buffer;
+  /** The payload as text. */
+  text(): string;
+  /** The payload read as JSON. @throws PermanentFailure when it is none. */
+  json<T = unknown>(): T;
 }
 
 /** One request or its answer, as it stood on the wire (snake_case). */

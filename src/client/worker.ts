@@ -1,102 +1,120 @@
-// Owns the loop of a worker: lease for free slots only, call the handler, report, and stop without
+// Owns the life of a worker: it takes leases, has its handler called, reports, and stops without
 // losing or doubling work. What a worker must never do is impossible by construction: see
 // execution.ts for who may report, and heartbeat.ts for when a lease is over.
 
 import { randomBytes } from 'node:crypto';
-import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
+import { askForWork, Machine } from './asking.ts';
 import { Client } from './client.ts';
-import { LeaseholdError, RefusedError } from './errors.ts';
+import { LeaseholdError } from './errors.ts';
 import type { ClientOptions } from './exchanger.ts';
 import { Execution, type ExecutionParts } from './execution.ts';
-import { type HandlerHost, inlineHost } from './handler.ts';
-import { HandlerPool } from './handler-pool.ts';
+import { type HandlerHost, handling, hostFor } from './handler-host.ts';
 import type { Lease } from './lease.ts';
 import { type KeeperNews, LeaseKeeper } from './lease-keeper.ts';
 import { pause } from './local-clock.ts';
+import { untilAbort } from './on-abort.ts';
+import { assertOptions } from './option-checks.ts';
+import { RUN, STOP, WORKER } from './option-tables.ts';
 import { ResultLimit } from './result-limit.ts';
-import { nextRetryMs } from './retry.ts';
-import type { WorkerEvents } from './worker-events.ts';
-import type { StopOptions, WorkerOptions } from './worker-options.ts';
+import { onStopSignals } from './stop-signals.ts';
+import {
+  connectionOf,
+  type RunOptions,
+  type StopOptions,
+  type WorkerOptions,
+} from './worker-options.ts';
+import { WorkerVoice } from './worker-voice.ts';
 
-/** Leases of one request; the coordinator takes at least so many. */
-const LEASES_MAX = 500;
 const RELEASE_REASON = 'the worker was stopped';
+/** After a signal: with what follows the grace, within the ten seconds that containers give. */
+const SIGNAL_GRACE_MS = 5_000;
+/** A handler that waits for its own worker's stop waits so long for itself. */
+const OWN_HANDLER_MS = 2_000;
 
-export class Worker extends EventEmitter<WorkerEvents> {
+export class Worker extends WorkerVoice {
   readonly workerId: string;
   readonly #options: WorkerOptions;
   readonly #slots: number;
   readonly #client: Client;
-  /** Asks for leases; it retries nothing, because the loop itself asks again. */
+  /** Asks for leases; it retries nothing, because it is asked again anyway. */
   readonly #asker: Client;
   readonly #resultLimit: ResultLimit;
+  readonly #machine = new Machine();
   readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
+  /** Leases whose handlers have called stop() themselves. */
+  readonly #stoppers = new Set<string>();
   readonly #stopping = new AbortController();
   /** No more time for handlers to end by themselves. */
   readonly #hurry = new AbortController();
-  #host: HandlerHost | undefined;
+  readonly #aborted = new AbortController();
+  readonly #host: HandlerHost;
   #keeper: LeaseKeeper | undefined;
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #stopped: Promise<void> | undefined;
   #fatal: Error | undefined;
 
-  /** @throws LeaseholdError INVALID_ARGUMENT */
+  /** @throws LeaseholdError INVALID_OPTION for an option that is unknown or cannot be, and for a
+   * handler that is neither a function nor a URL. */
   constructor(options: WorkerOptions) {
-    super();
-    const { concurrency, threads } = options;
-    const slots = (options.handler instanceof URL ? threads : concurrency) ?? 1;
-    if (!Number.isSafeInteger(slots) || slots < 1) {
-      throw new LeaseholdError('INVALID_ARGUMENT', 'concurrency and threads are at least 1');
-    }
+    assertOptions('Worker', options, WORKER);
+    super(options.quiet ?? false);
+    const { handler, concurrency = 1, threads = 1 } = options;
+    this.#host = hostFor(handler, threads);
     this.#options = options;
-    this.#slots = slots;
+    this.#slots = handler instanceof URL ? threads : concurrency;
     const random = randomBytes(4).toString('hex');
     this.workerId = options.workerId ?? `${hostname()}:${process.pid}:${random}`;
     const client: ClientOptions = {
-      ...options,
+      ...connectionOf(options),
       onProtocol: (event) => this.emit('protocol', event),
     };
     this.#client = new Client(client);
     this.#asker = new Client({ ...client, retries: 0 });
     this.#resultLimit = new ResultLimit(this.#client);
-    (this as unknown as EventEmitter).on('newListener', (name) => {
+    (this as unknown as NodeJS.EventEmitter).on('newListener', (name) => {
       if (name === 'protocol') this.#keeper?.trace(true);
     });
   }
 
   /**
    * Works until `stop()`; with `untilEmpty` until nothing can be leased and nothing is in hand.
-   * @throws LeaseholdError when going on makes no sense: the token or a parameter was refused.
+   * @throws LeaseholdError when going on makes no sense: INVALID_OPTION for a handler module that
+   *   cannot be loaded (no lease was asked for), or the token or a parameter was refused
    */
-  async run(options: { readonly untilEmpty?: boolean } = {}): Promise<void> {
+  async run(options: RunOptions = {}): Promise<void> {
+    assertOptions('run', options, RUN);
     if (this.#loop !== undefined) throw new LeaseholdError('INVALID_ARGUMENT', 'it runs already');
-    const { handler, threads = 1 } = this.#options;
-    this.#host = handler instanceof URL ? new HandlerPool(handler, threads) : inlineHost(handler);
-    const { url, token, timeoutMs, retries, backoffMs, backoffMaxMs } = this.#options;
-    const given = { url, token, timeoutMs, retries, backoffMs, backoffMaxMs };
-    const known = Object.entries(given).filter(([, value]) => value !== undefined);
-    const isTraced = this.listenerCount('protocol') > 0;
-    this.#keeper = new LeaseKeeper(
-      { client: Object.fromEntries(known), isTraced },
-      (news) => this.#hear(news),
-      (error) => this.#loseAll(error),
-    );
-    this.#loop = this.#askForWork(this.#keeper, options.untilEmpty ?? false);
-    await this.#loop;
-    await this.stop();
+    if (this.#stopping.signal.aborted) return;
+    const stopAt = (wish: 'first' | 'again'): void =>
+      void this.stop({ graceMs: wish === 'first' ? SIGNAL_GRACE_MS : 0 });
+    const endSignals = options.signals === true ? onStopSignals(stopAt) : () => {};
+    try {
+      this.#loop = this.#work(options.untilEmpty ?? false);
+      await this.#loop;
+      await this.stop();
+    } finally {
+      endSignals();
+    }
     if (this.#fatal !== undefined) throw this.#fatal;
   }
 
-  /** Leases no more, lets handlers end while their leases are kept, and reports. After `graceMs`
+  /**
+   * Leases no more, lets handlers end while their leases are kept, and reports. After `graceMs`
    * aborts them; one that then throws is released, one that still returns is completed, and one
-   * that does not end is left alone: its lease runs out. Called again with a `graceMs` of 0, it
-   * aborts them at once. */
-  stop(options: StopOptions = {}): Promise<void> {
+   * that does not end is left alone: it is told as lost, and its lease runs out. Called again with
+   * a `graceMs` of 0, it aborts them at once. Within a handler it waits for the other tasks, and
+   * for the one of this handler two seconds at most.
+   * @throws LeaseholdError INVALID_OPTION
+   */
+  async stop(options: StopOptions = {}): Promise<void> {
+    assertOptions('stop', options, STOP);
     if (options.graceMs === 0) this.#hurry.abort();
     this.#stopped ??= this.#stop(options);
-    return this.#stopped;
+    const own = handling.getStore();
+    const isOurs = own !== undefined && this.#running.get(own.leaseId)?.execution.lease === own;
+    return isOurs ? this.#stoppedButFor(own.leaseId, this.#stopped) : this.#stopped;
   }
 
   async #stop({ graceMs = 10_000, abortMs = 2_000 }: StopOptions): Promise<void> {
@@ -105,12 +123,23 @@ export class Worker extends EventEmitter<WorkerEvents> {
     await this.#loop?.catch(() => {});
     await this.#allEnded(graceMs, this.#hurry);
     for (const { execution } of this.#running.values()) execution.abort('shutdown');
+    this.#aborted.abort();
     await this.#allEnded(abortMs);
     for (const { execution } of this.#running.values()) execution.abandon();
     await this.#keeper?.close();
-    await this.#host?.close();
+    await this.#host.close();
     this.#asker.close();
     this.#client.close();
+  }
+
+  /** A handler cannot end while it waits for this, so this must end without it. */
+  async #stoppedButFor(leaseId: string, stopped: Promise<void>): Promise<void> {
+    this.#stoppers.add(leaseId);
+    const isOther = ([id]: [string, unknown]): boolean => !this.#stoppers.has(id);
+    const others = [...this.#running].filter(isOther).map(([, { ended }]) => ended);
+    const { signal } = this.#aborted;
+    const othersEnded = Promise.all(others).then(() => pause(OWN_HANDLER_MS, signal));
+    await Promise.race([stopped, othersEnded, untilAbort(signal)]);
   }
 
   async #allEnded(withinMs: number, over = new AbortController()): Promise<void> {
@@ -119,35 +148,45 @@ export class Worker extends EventEmitter<WorkerEvents> {
     over.abort();
   }
 
-  async #askForWork(keeper: LeaseKeeper, untilEmpty: boolean): Promise<void> {
-    const { queues, waitMs = 20_000 } = this.#options;
+  async #work(untilEmpty: boolean): Promise<void> {
+    const { queues, waitMs = 20_000, backoffMs = 100, backoffMaxMs = 5_000 } = this.#options;
+    const request = { workerId: this.workerId, waitMs: untilEmpty ? 0 : waitMs };
     const { signal } = this.#stopping;
-    let failures = 0;
-    await keeper.ready;
-    while (!signal.aborted) {
-      const free = this.#slots - this.#running.size;
-      if (free === 0) {
-        await this.#somethingEnded();
-        continue;
-      }
-      const max = Math.min(free, LEASES_MAX);
-      const request = { workerId: this.workerId, max, waitMs: untilEmpty ? 0 : waitMs };
-      try {
-        const asked = queues === undefined ? request : { ...request, queues };
-        const { leases } = await this.#asker.lease(asked, { signal });
-        failures = 0;
-        this.#take(leases, keeper);
-        if (leases.length > 0 || !untilEmpty) continue;
-        if (this.#running.size === 0) return;
-        await this.#somethingEnded();
-      } catch (error) {
-        if (signal.aborted) return;
-        failures += 1;
-        if (!this.#isPassing(error)) return this.#fail(error as Error);
-        this.#tellError(error as LeaseholdError);
-        await pause(this.#retryMs(failures), signal);
-      }
+    try {
+      // A handler that cannot be called must not cost a single task.
+      await Promise.race([this.#host.prepare(), untilAbort(signal)]);
+      const keeper = this.#startKeeper();
+      await keeper.ready;
+      await askForWork({
+        client: this.#asker,
+        request: queues === undefined ? request : { ...request, queues },
+        slots: this.#slots,
+        untilEmpty,
+        signal,
+        knobs: { retries: Number.POSITIVE_INFINITY, backoffMs, backoffMaxMs },
+        machine: this.#machine,
+        inHand: () => this.#running.size,
+        somethingEnded: () =>
+          new Promise((resolve) => {
+            this.#wake = resolve;
+            if (signal.aborted) resolve();
+          }),
+        take: (leases) => this.#take(leases, keeper),
+        tell: (error) => this.emit('error', error),
+      });
+    } catch (error) {
+      this.#fail(error as Error);
     }
+  }
+
+  #startKeeper(): LeaseKeeper {
+    const isTraced = this.listenerCount('protocol') > 0;
+    this.#keeper = new LeaseKeeper(
+      { client: connectionOf(this.#options), isTraced },
+      (news) => this.#hear(news),
+      (error) => this.#loseAll(error),
+    );
+    return this.#keeper;
   }
 
   /** A lease counts as executing from its arrival: all are kept before the first handler runs. */
@@ -156,10 +195,8 @@ export class Worker extends EventEmitter<WorkerEvents> {
       client: this.#client,
       keeper,
       mode: this.#options.heartbeat ?? 'thread',
-      tell: (name, ...args) => {
-        if (name === 'error') this.#tellError(args[0] as LeaseholdError);
-        else this.emit(name, ...(args as never));
-      },
+      tell: (name, ...args) => this.emit(name, ...(args as never)),
+      machine: this.#machine,
       resultLimit: this.#resultLimit,
     };
     const executions = leases.map((lease) => new Execution(lease, parts));
@@ -167,6 +204,7 @@ export class Worker extends EventEmitter<WorkerEvents> {
       const { leaseId } = execution.lease;
       const ended = this.#execute(execution).finally(() => {
         this.#running.delete(leaseId);
+        this.#stoppers.delete(leaseId);
         this.#wake?.();
       });
       this.#running.set(leaseId, { execution, ended });
@@ -178,13 +216,7 @@ export class Worker extends EventEmitter<WorkerEvents> {
     await Promise.resolve();
     if (this.#stopping.signal.aborted) return execution.release(RELEASE_REASON);
     this.emit('leased', { task: execution.lease });
-    await execution.run(this.#host as HandlerHost);
-  }
-
-  #somethingEnded(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
+    await execution.run(this.#host);
   }
 
   #hear(news: KeeperNews): void {
@@ -193,31 +225,13 @@ export class Worker extends EventEmitter<WorkerEvents> {
       return;
     }
     if (news.kind === 'trouble') {
-      this.#tellError(new LeaseholdError('UNREACHABLE', news.message));
+      this.emit('error', new LeaseholdError('UNREACHABLE', news.message));
       return;
     }
     const execution = this.#running.get(news.leaseId)?.execution;
     if (news.kind === 'lost') execution?.loseLease(news.reason);
     else if (news.kind === 'deadline') execution?.abort('deadline');
     else execution?.settleDeadline(news.outcome, news.error);
-  }
-
-  /** Transport trouble passes; a refused token or parameter does not. */
-  #isPassing(error: unknown): boolean {
-    if (error instanceof RefusedError) return error.refusal.outcome === 'UNAVAILABLE';
-    return error instanceof LeaseholdError && error.code === 'UNREACHABLE';
-  }
-
-  #retryMs(failures: number): number {
-    const { backoffMs = 100, backoffMaxMs = 5_000 } = this.#options;
-    const knobs = { retries: Number.POSITIVE_INFINITY, backoffMs, backoffMaxMs };
-    const trouble = { kind: 'unanswered', written: false } as const;
-    return nextRetryMs(knobs, true, failures, trouble, Math.random()) ?? backoffMaxMs;
-  }
-
-  #tellError(error: LeaseholdError): void {
-    if (this.listenerCount('error') > 0) this.emit('error', error);
-    else process.emitWarning(error.message, 'LeaseholdWarning', error.code);
   }
 
   /** The heartbeat thread has died: nobody keeps the leases any more. */

@@ -5,18 +5,6 @@ import { isUtf8 } from 'node:buffer';
 
 type Wire = Record<string, unknown>;
 
-/** A string and bytes travel as they are, anything else as its JSON text.
- * @throws TypeError for what has no JSON text: undefined, a function, a cycle. */
-export function encodeContent(content: unknown): Buffer {
-  if (typeof content === 'string') return Buffer.from(content, 'utf8');
-  if (content instanceof Uint8Array) {
-    return Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  }
-  const text = JSON.stringify(content);
-  if (text === undefined) throw new TypeError(`${typeof content} has no JSON text`);
-  return Buffer.from(text, 'utf8');
-}
-
 /** `{[name]: text}` when the bytes are valid UTF-8, else `{[name]_base64: …}`. */
 export function bytesField(name: 'payload' | 'result', bytes: Buffer): Wire {
   if (isUtf8(bytes)) return { [name]: bytes.toString('utf8') };

@@ -110,7 +110,7 @@ describe('worker stop', () => {
   it('reports nothing for a handler that does not end: its lease runs out', async () => {
     const [taskId] = await submitMany('deaf', 1);
     let finish: () => void = () => {};
-    const { worker, names } = startWorker({
+    const { worker, noted, names } = startWorker({
       url: server.tcp,
       queues: ['deaf'],
       handler: () =>
@@ -125,7 +125,8 @@ describe('worker stop', () => {
     const other = startWorker({ url: server.tcp, queues: ['deaf'], handler: () => 'by another' });
     await event(other.worker, 'completed');
     expect(await client.task(taskId as string)).to.include({ attempt: 2, expirations: 1 });
-    expect(names()).to.deep.equal(['leased']);
+    expect(names()).to.deep.equal(['leased', 'lost']);
+    expect(noted[1]?.event).to.include({ reason: 'handler_did_not_end' });
   });
 
   it('while it waits for work ends at once, and before run() too', async () => {

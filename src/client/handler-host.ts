@@ -1,0 +1,60 @@
+// Owns where a handler is called: in this thread, or as a module in threads of its own. What cannot
+// be called at all is refused before a single task is leased for it.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { encodeContent } from './content.ts';
+import { LeaseholdError, PermanentFailure } from './errors.ts';
+import type { Handler, HandlerContext } from './handler.ts';
+import { HandlerPool } from './handler-pool.ts';
+import type { Lease } from './lease.ts';
+import { reasonOf } from './reason.ts';
+
+/** Calls a handler somewhere. */
+export interface HandlerHost {
+  /** Resolves when the handler can be called. @throws LeaseholdError INVALID_OPTION, WRONG_MACHINE
+   * */
+  prepare(): Promise<void>;
+  /** @returns the result's bytes; throws what the handler threw. */
+  run(task: Lease, context: HandlerContext): Promise<Buffer | undefined>;
+  close(): Promise<void>;
+}
+
+/** The lease of the handler within which code runs, in this thread. */
+export const handling = new AsyncLocalStorage<Lease>();
+
+/** @throws LeaseholdError INVALID_OPTION */
+export function hostFor(handler: Handler | URL, threads: number): HandlerHost {
+  if (handler instanceof URL) return new HandlerPool(handler, threads);
+  if (typeof handler === 'function') return inlineHost(handler);
+  throw new LeaseholdError('INVALID_OPTION', `Worker: handler: ${whyNone(handler)}`);
+}
+
+function whyNone(handler: unknown): string {
+  if (typeof handler === 'string') {
+    return `a module is given by its URL: new URL(${JSON.stringify(handler)}, import.meta.url)`;
+  }
+  const isObject = typeof handler === 'object' && handler !== null;
+  if (isObject && 'default' in handler) return 'it is a module; give its default export';
+  const given = isObject ? 'an object' : String(handler);
+  return `it is a function, or the URL of a module, not ${given}`;
+}
+
+function inlineHost(handler: Handler): HandlerHost {
+  return {
+    async prepare() {},
+    async run(task, context) {
+      return resultBytes(await handling.run(task, () => handler(task, context)));
+    },
+    async close() {},
+  };
+}
+
+/** @throws PermanentFailure: another attempt would come to the same result. */
+export function resultBytes(result: unknown): Buffer | undefined {
+  if (result === undefined) return undefined;
+  try {
+    return encodeContent(result);
+  } catch (cause) {
+    throw new PermanentFailure(`the result cannot be stored: ${reasonOf(cause)}`, { cause });
+  }
+}

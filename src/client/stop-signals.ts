@@ -1,0 +1,41 @@
+// Owns which signals of the system ask a worker to stop, and which of them are one and the same
+// wish. What is then done, whoever listens decides.
+
+import { monotonicMs } from './local-clock.ts';
+
+/** A terminal that is closed sends HUP, Ctrl-\ sends QUIT: without a listener each would end the
+ * process at once, with leases in hand. */
+const SIGNALS: readonly NodeJS.Signals[] =
+  process.platform === 'win32'
+    ? ['SIGINT', 'SIGTERM', 'SIGHUP']
+    : ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+
+/** What comes from the terminal reaches every process there, and npm passes it on once more. */
+const ECHO_MS = 500;
+
+/** Tells the first wish to stop from a repeated one, and both from the echo of one. */
+export class StopWishes {
+  #last: { readonly signal: string; readonly atMs: number } | undefined;
+
+  /** @returns undefined: an echo of the signal before. TERM does not come from a terminal. */
+  take(signal: string, nowMs: number): 'first' | 'again' | undefined {
+    const last = this.#last;
+    const isEcho = signal === last?.signal && nowMs - last.atMs < ECHO_MS;
+    if (isEcho && signal !== 'SIGTERM') return undefined;
+    this.#last = { signal, atMs: nowMs };
+    return last === undefined ? 'first' : 'again';
+  }
+}
+
+/** Calls `stop` for each wish to stop. @returns what ends the listening */
+export function onStopSignals(stop: (wish: 'first' | 'again') => void): () => void {
+  const wishes = new StopWishes();
+  const listener = (signal: NodeJS.Signals): void => {
+    const wish = wishes.take(signal, monotonicMs());
+    if (wish !== undefined) stop(wish);
+  };
+  for (const signal of SIGNALS) process.on(signal, listener);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, listener);
+  };
+}
