@@ -4,6 +4,7 @@
 import type { TaskCompleted } from '../model/records.ts';
 import type { Request, TaskRequest, TasksRequest } from '../model/request.ts';
 import type {
+  HeldLease,
   Relative,
   Standing,
   TaskList,
@@ -139,9 +140,11 @@ function matches({ state }: Context, request: TasksRequest, row: number): boolea
   return request.queue === undefined || state.queueOf(row).name === request.queue;
 }
 
-function startsAfter(starts: readonly number[], taskId: number): number[] {
+/** The newest starts after the task's creation, and how many older ones there are. */
+function startsAfter(starts: readonly number[], taskId: number) {
   const first = starts.findLastIndex((seq) => seq < taskId) + 1;
-  return starts.slice(Math.max(first, starts.length - STARTS_MAX));
+  const from = Math.max(first, starts.length - STARTS_MAX);
+  return { starts: starts.slice(from), startsLeftOut: from - first };
 }
 
 /** Advisory, of no record: who asks for the task's queue, and where workers ask if nobody does. */
@@ -161,11 +164,17 @@ export interface Asker {
 /** What a worker holds by its name, as the state has it; a bounded number of leases is named. */
 function holdingOf({ state }: Context, { workerId, capacity }: Asker): WaitingAsker {
   const held = state.leases.heldBy(workerId);
-  const leases: number[] = [];
+  const leases: HeldLease[] = [];
   let looked = 0;
   for (const lease of held === 0 ? [] : state.leases.all()) {
     looked += 1;
-    if (lease.workerId === workerId) leases.push(lease.leaseId);
+    if (lease.workerId === workerId) {
+      leases.push({
+        leaseId: lease.leaseId,
+        taskId: lease.taskId,
+        leaseExpiry: lease.expiry,
+      });
+    }
     if (leases.length === LEASES_NAMED || leases.length === held || looked === SCANNED_MAX) break;
   }
   return { workerId, capacity, held, leases };
@@ -205,7 +214,7 @@ export function standing(context: Context, row: number, now: number, asking: Ask
     now,
     asOf: state.lastSeq,
     lastRecord: tasks.last(row),
-    starts: startsAfter(state.starts, taskId),
+    ...startsAfter(state.starts, taskId),
     lastExtension: lease === undefined ? 0 : (state.leases.get(lease.leaseId)?.lastExtension ?? 0),
     eligibleAt: waiting ? tasks.eligibleAt(row) : undefined,
     leaseId: lease?.leaseId,

@@ -1,7 +1,7 @@
 // Owns what is said of the workers that ask for a waiting task's queue. The coordinator keeps it in
 // memory since its start and in no record, so each sentence says that it is advisory.
 
-import { formatLeaseId } from '../model/ids.ts';
+import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import type { Standing, WaitingAsker } from '../model/response.ts';
 import { durationText, listText, nameText, plural, type Teller } from './names.ts';
 
@@ -19,7 +19,7 @@ export function askersText(
 ): string {
   const { queueLastAskedAt, queueParked = 0, queue, ahead, now } = standing;
   if (queueLastAskedAt === undefined) return nobodyText(standing, startedAt, tell);
-  if (queueParked > 0) return waitingText(standing, queueParked);
+  if (queueParked > 0) return waitingText(standing, queueParked, tell);
   const ago = durationText(Math.max(0, now - queueLastAskedAt));
   const when = `A worker last asked for queue ${queue} at ${tell.at(queueLastAskedAt)}, ${ago} ago`;
   if (queueLastAskedAt < eligibleAt) {
@@ -35,7 +35,7 @@ export function askersText(
 }
 
 /** Requests that wait while a task is eligible: their workers have no room. */
-function waitingText({ queue, askers = [] }: Standing, parked: number): string {
+function waitingText({ queue, askers = [] }: Standing, parked: number, tell: Teller): string {
   const [requests, wait] = parked === 1 ? ['lease request', 'waits'] : ['lease requests', 'wait'];
   const head = `${parked} ${requests} for queue ${queue} ${wait} now, not served (advisory)`;
   const full = askers.filter(({ capacity, held }) => capacity !== undefined && held >= capacity);
@@ -45,11 +45,14 @@ function waitingText({ queue, askers = [] }: Standing, parked: number): string {
   }
   const others = parked - full.length;
   const more = others === 0 ? '' : `; ${plural(others, 'more request')} of others or the same`;
-  return `${head}: ${full.map(holdingText).join('; ')}${more}.`;
+  return `${head}: ${full.map((one) => holdingText(one, tell)).join('; ')}${more}.`;
 }
 
-function holdingText({ workerId, capacity, held, leases }: WaitingAsker): string {
-  const names = leases.map(formatLeaseId);
+function holdingText({ workerId, capacity, held, leases }: WaitingAsker, tell: Teller): string {
+  const names = leases.map(
+    ({ leaseId, taskId, leaseExpiry }) =>
+      `${formatLeaseId(leaseId)} of ${formatTaskId(taskId)}, valid until ${tell.at(leaseExpiry)}`,
+  );
   const more = held > leases.length ? [`${held - leases.length} more`] : [];
   return (
     `worker ${nameText(workerId)} declared a capacity of ${capacity} and holds ` +

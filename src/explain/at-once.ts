@@ -1,16 +1,15 @@
-// Owns what an explanation says about work done at the same time: which leases were in two hands at
-// once, which may have been, and who may still be at work under a lease that is over.
+// Owns what an explanation says about work done at the same time: which leases overlapped in use,
+// which may have, and what the workers' names can and cannot tell of that.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
-import type { ExplainedAttempt, Fact, Overlap, Statement } from './explanation.ts';
-import { listText, nameText, recordsOf, type Teller } from './names.ts';
+import type { ExplainedAttempt, Overlap, Statement } from './explanation.ts';
+import { leaseName, namesText, nameText, recordsOf, type Teller, UNRECORDED } from './names.ts';
 import type { Run } from './overlaps.ts';
 
-/** So many later leases are named; a task that ran out a hundred times has no more to say. */
-const NAMED_MAX = 6;
 /** So many earlier leases of which nothing is known get a sentence each. */
 const UNKNOWN_MAX = 2;
-const SILENT = 'a heartbeat that is refused or changes nothing leaves no record';
+/** Names that stand at several leases, of which so many are told. */
+const SHARED_MAX = 3;
 
 /** What the leases' names are made from: the attempts of the task itself and of its relatives. */
 interface Naming {
@@ -51,44 +50,32 @@ const statement = (group: readonly Overlap[], text: string): Statement => ({
   records: recordsOf(...group.flatMap(({ records }) => records)),
 });
 
-/** `L3`, or `L3 of T2` where the lease is another task's. */
-const leaseName = (leaseId: number, taskId: number, naming: Naming): string =>
-  `${formatLeaseId(leaseId)}${taskId === naming.taskId ? '' : ` of ${formatTaskId(taskId)}`}`;
-
 function unknownText(groups: readonly (readonly Overlap[])[], naming: Naming): string {
   const leases = groups.map(([first]) => {
     const { leases: pair, tasks } = first as Overlap;
-    return leaseName(pair[0], tasks[0], naming);
+    return leaseName(pair[0], tasks[0], naming.taskId);
   });
   return (
     `Whether the work under any of ${namesText(leases)} overlapped with that under those after ` +
     'them is unknown: nothing but the grants shows that anybody ever worked under them, for the ' +
-    `answers may have been lost (${SILENT}).`
+    `answers may have been lost (${UNRECORDED}).`
   );
-}
-
-/** `L3, L5 and L7`; of many the first and the last. */
-function namesText(names: readonly string[]): string {
-  if (names.length <= NAMED_MAX) return listText(names);
-  const between = names.length - NAMED_MAX + 1;
-  return `${names.slice(0, NAMED_MAX - 2).join(', ')}, ${between} more and ${names.at(-1)}`;
 }
 
 function overlapText(group: readonly Overlap[], naming: Naming): string {
   const { certainty, leases: pair, tasks } = group[0] as Overlap;
   const { byLease, tell } = naming;
   const earlier = byLease.get(pair[0]) as ExplainedAttempt;
-  const lease = leaseName(pair[0], tasks[0], naming);
-  const names = group.map(({ leases, tasks: of }) => leaseName(leases[1], of[1], naming));
+  const lease = leaseName(pair[0], tasks[0], naming.taskId);
+  const names = group.map(({ leases, tasks: of }) => leaseName(leases[1], of[1], naming.taskId));
   const others = namesText(names);
   const worker = nameText(earlier.workerId);
   const { report } = earlier;
   if (certainty === 'did' && report !== undefined) {
     return (
-      `${lease} and ${others} were in two hands at once, which is proven: the late report for ` +
-      `${lease} came at ${tell.at(report.at)}, while ${others} was held. That work was done ` +
-      `under both at the same moment is not proven: worker ${worker} may have finished ` +
-      'before and only reported late.'
+      `That the leases ${lease} and ${others} overlapped in use is proven: the late report for ` +
+      `${lease} came at ${tell.at(report.at)}, while ${others} was held. That work under both ` +
+      `overlapped is not proven: worker ${worker} may have finished before and only reported late.`
     );
   }
   if (certainty === 'may' && report !== undefined) {
@@ -102,14 +89,15 @@ function overlapText(group: readonly Overlap[], naming: Naming): string {
   if (certainty === 'may') {
     const last = tell.at(earlier.lastHeartbeat?.at ?? earlier.grantedAt);
     return (
-      `${lease} may have overlapped with ${others}: worker ${worker} was at work at ${last}, its ` +
-      `last heartbeat in the log, and has reported nothing since; ${stops} (${SILENT}).`
+      `${lease} may have overlapped with ${others}: worker ${worker} showed life at ${last}, ` +
+      `with its last heartbeat in the log, and has reported nothing since; ${stops} ` +
+      `(${UNRECORDED}).`
     );
   }
   return (
     `Whether ${lease} overlapped with ${others} is unknown: nothing but its grant shows that ` +
     `worker ${worker} ever worked under ${lease}, for the answer may have been lost on its way ` +
-    `(${SILENT}).`
+    `(${UNRECORDED}).`
   );
 }
 
@@ -129,7 +117,7 @@ export function generalStatements(
   const reports = attempts.map(({ report }) => report?.record);
   const records = recordsOf(...grants, ...reports);
   const none = { topic, text: noOverlapText(attempts), records } as const;
-  const names = { topic, text: ADVISORY_NAMES, records: recordsOf(...grants) } as const;
+  const names = { topic, text: namesStatement(attempts), records: recordsOf(...grants) } as const;
   const within = overlaps.some(({ tasks: [earlier, later] }) => earlier === later);
   const own = { taskId, attempts };
   const apart = relatives.flatMap((run) => apartStatement(own, run, overlaps));
@@ -150,69 +138,36 @@ function apartStatement(own: Run, run: Run, overlaps: readonly Overlap[]): State
   return [{ topic: 'overlap', text, records: recordsOf(...reports, from) }];
 }
 
-const ADVISORY_NAMES =
-  'Worker names are what the workers call themselves (advisory): two processes may bear one ' +
-  'name. The lease tells them apart.';
+/** That names are advisory matters most where one name stands at several leases. */
+function namesStatement(attempts: readonly ExplainedAttempt[]): string {
+  const byName = new Map<string, string[]>();
+  for (const { workerId, leaseId } of attempts) {
+    byName.set(workerId, [...(byName.get(workerId) ?? []), formatLeaseId(leaseId)]);
+  }
+  const shared = [...byName].filter(([, leases]) => leases.length > 1);
+  const told = shared
+    .slice(0, SHARED_MAX)
+    .map(
+      ([name, leases]) =>
+        ` ${nameText(name)} is the name at ${namesText(leases)}: the log cannot tell whether ` +
+        'that was one process.',
+    );
+  return (
+    'Worker names are what the workers call themselves (advisory): two processes may bear one ' +
+    `name. The lease tells them apart.${told.join('')}`
+  );
+}
 
 function noOverlapText(attempts: readonly ExplainedAttempt[]): string {
   const [first] = attempts as [ExplainedAttempt];
   if (attempts.length === 1) {
     return (
       `It was given out once, under ${formatLeaseId(first.leaseId)}: there is no second attempt ` +
-      'with which that one could overlap.'
+      'of this task with which that one could overlap.'
     );
   }
   return (
     'No overlap shows: each attempt was reported, in time or late, before the next one began, ' +
     'and a worker that keeps the protocol has stopped when it reports.'
-  );
-}
-
-/** Who may be at work now, by the log alone: every page answers this. */
-export function workersNow(attempts: readonly ExplainedAttempt[], tell: Teller): Fact {
-  const holder = attempts.findLast(({ ended }) => ended === undefined);
-  const silent = attempts.filter(
-    ({ ended, report }) => (ended === 'expired' || ended === 'killed') && report === undefined,
-  );
-  const parts: string[] = [];
-  if (holder !== undefined) {
-    parts.push(`worker ${nameText(holder.workerId)} holds ${formatLeaseId(holder.leaseId)} now`);
-  }
-  const known = silent.filter(({ evidence }) => evidence === 'heartbeated');
-  for (const one of known.slice(-NAMED_MAX)) parts.push(mayWork(one, tell));
-  const unknown = silent.filter(({ evidence }) => evidence === 'none');
-  if (unknown.length > 0) {
-    const names = unknown.map(
-      ({ leaseId, workerId }) => `${formatLeaseId(leaseId)} (worker ${nameText(workerId)})`,
-    );
-    const whether = parts.length === 0 ? 'whether' : 'and whether';
-    parts.push(`${whether} anybody works, or ever worked, under ${namesText(names)} is unknown`);
-  }
-  const records = recordsOf(
-    holder?.leaseId,
-    ...silent.slice(-NAMED_MAX).flatMap((one) => [one.lastHeartbeat?.record, one.endRecord]),
-  );
-  if (parts.length === 0) {
-    const text =
-      attempts.length === 0
-        ? 'Who may be at work: nobody, for it was never given out.'
-        : 'Who may still be at work: nobody, by the log. Each attempt has reported, and a worker ' +
-          'that keeps the protocol has stopped when it reports.';
-    const reports = attempts.slice(-NAMED_MAX).map(({ report }) => report?.record);
-    return { text, records: recordsOf(...reports) };
-  }
-  return { text: `Who may be at work: ${parts.join('; ')}.`, records };
-}
-
-function mayWork(attempt: ExplainedAttempt, tell: Teller): string {
-  const { ended, lastHeartbeat, leaseExpiry, endedAt } = attempt;
-  const over =
-    ended === 'killed'
-      ? `the task was killed at ${tell.at(endedAt ?? leaseExpiry)}`
-      : `that ran out at ${tell.at(leaseExpiry)}`;
-  return (
-    `worker ${nameText(attempt.workerId)} may be at work still under ` +
-    `${formatLeaseId(attempt.leaseId)}: ${over}, its last heartbeat was at ` +
-    `${tell.at(lastHeartbeat?.at ?? attempt.grantedAt)}, and no report of it has come`
   );
 }

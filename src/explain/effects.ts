@@ -5,15 +5,17 @@ import { formatTaskId } from '../model/ids.ts';
 import type { TaskCreated } from '../model/records.ts';
 import type { ExplainedAttempt, Statement } from './explanation.ts';
 import { attemptsText, listText, nameText, plural, recordsOf } from './names.ts';
+import type { Run } from './overlaps.ts';
 
 /** How often the task may have taken effect, as far as its own records and relatives tell. */
 export function effectStatements(
   created: TaskCreated,
   attempts: readonly ExplainedAttempt[],
   redrivenAs: number | undefined,
+  relatives: readonly Run[],
 ): Statement[] {
   const tokens = attempts.map(({ leaseId }) => leaseId);
-  const elsewhere = elsewhereText(created, redrivenAs);
+  const elsewhere = elsewhereText(created, redrivenAs, relatives);
   const records = recordsOf(created.seq, created.originTaskId);
   return [
     { topic: 'effect', text: ownText(attempts), records: tokens.length === 0 ? records : tokens },
@@ -49,13 +51,24 @@ function ownText(attempts: readonly ExplainedAttempt[]): string {
 }
 
 /** Where the same content may have had its effect besides: this task's own records do not tell. */
-function elsewhereText(created: TaskCreated, redrivenAs: number | undefined): string {
+function elsewhereText(
+  created: TaskCreated,
+  redrivenAs: number | undefined,
+  relatives: readonly Run[],
+): string {
   const { originTaskId, requestId, queue } = created;
-  const relatives = [originTaskId, redrivenAs].filter((id) => id !== undefined).map(formatTaskId);
+  const ids = [originTaskId, redrivenAs].filter((id) => id !== undefined);
+  const others = ids.map((taskId) => {
+    const attempts = relatives.find((run) => run.taskId === taskId)?.attempts ?? [];
+    const times = attempts.filter(({ ended }) => ended !== 'released').length;
+    const most = times === 1 ? 'once' : plural(times, 'time');
+    const known = attempts.length === 0 ? '' : ` (${most} at most by its records)`;
+    return `${formatTaskId(taskId)}${known}`;
+  });
   const redrive =
-    relatives.length === 0
+    others.length === 0
       ? ''
-      : `Whatever was done as ${listText(relatives)}, with the same content by redrive, comes on ` +
+      : `Whatever was done as ${listText(others)}, with the same content by redrive, comes on ` +
         'top. ';
   const repeated =
     requestId === undefined
@@ -97,8 +110,12 @@ function effectText({ ended, evidence, report }: ExplainedAttempt): string {
   if (report?.verb === 'complete') return `says that it was done, ${over}.`;
   if (report?.verb === 'fail')
     return 'says, late, that it failed, and may have had its effect before.';
-  const running = ended === undefined ? ' It is running.' : '';
+  if (ended === undefined) {
+    return evidence === 'none'
+      ? 'has its lease still, and shows nothing but its grant so far.'
+      : 'has its lease still, and may have had its effect already.';
+  }
   return evidence === 'none'
-    ? `shows nothing but its grant: perhaps it never ran.${running}`
-    : `may have had its effect.${running}`;
+    ? 'shows nothing but its grant: perhaps it never ran.'
+    : 'may have had its effect.';
 }

@@ -15,9 +15,9 @@ import { teller } from './names.ts';
 import { explainNow } from './now.ts';
 import { overlapsOf, type Run } from './overlaps.ts';
 import { heirStatement, originStatement, type RelativeStory, runOf } from './relatives.ts';
-import { clockOf, startOf } from './restarts.ts';
+import { clockOf, startStatements } from './restarts.ts';
 import { explainRecords } from './rows.ts';
-import { type EndRecord, endOf, overBy, summaryOf } from './summary.ts';
+import { type EndRecord, endOf, isPoisoned, overBy, summaryOf } from './summary.ts';
 import { waitOf } from './waits.ts';
 
 /** What is to be explained; everything in it was read from the log, but for `standing`. */
@@ -43,16 +43,12 @@ export interface StartRead {
   readonly lastAliveAt?: number | undefined;
 }
 
-/** A crash loop can make thousands; the newest are told, and how many are not. */
-const STARTS_TOLD = 20;
-
 export function explain(story: TaskStory): Explanation {
   const { records, standing } = story;
   const created = records[0];
   invariant(created?.type === 'TaskCreated', `task ${standing.taskId} has no TaskCreated`);
   const tell = teller(created.at);
-  const within = startsIn(story);
-  const starts = within.slice(-STARTS_TOLD);
+  const starts = startsIn(story);
   const attempts = attemptsOf(created, records).map((attempt) => ({
     ...attempt,
     wait: waitOf(attempt, starts, story.between?.get(attempt.leaseId)),
@@ -65,7 +61,6 @@ export function explain(story: TaskStory): Explanation {
   const advisory = story.advisory ?? true;
   const budget = budgetOf(created, attempts, standing, advisory);
   const beats = attempts.reduce((sum, one) => sum + one.extensions - one.heartbeats.length, 0);
-  const startedAt = starts.at(-1)?.at;
   return {
     taskId: created.seq,
     queue: created.queue,
@@ -76,27 +71,34 @@ export function explain(story: TaskStory): Explanation {
     originTaskId: created.originTaskId,
     redrivenAs: standing.redrivenAs,
     summary: summaryOf(standing, attempts),
-    records: explainRecords(records, tell),
+    records: explainRecords(records, tell, isPoisoned(over, attempts)),
     recordsLeftOut: beats + (story.leftOut ?? 0),
     attempts,
     budget,
     starts,
-    startsLeftOut: within.length - starts.length,
+    startsLeftOut: standing.startsLeftOut ?? 0,
     statements: [
       ...inOrder(whyStatements(course, story, over)),
       ...overlapStatements(overlaps, [own, ...runs], tell),
       ...generalStatements(created.seq, attempts, overlaps, runs),
-      ...effectStatements(created, attempts, standing.redrivenAs),
+      ...effectStatements(created, attempts, standing.redrivenAs, runs),
     ],
     overlaps,
-    now: explainNow({ created, attempts, budget, over, standing, tell, startedAt, advisory }),
+    now: explainNow({
+      ...course,
+      relatives: runs,
+      budget,
+      over,
+      standing,
+      advisory,
+    }),
   };
 }
 
 /** What happened and why, an event each. */
 function whyStatements(
   course: Course,
-  { standing, relatives = [] }: TaskStory,
+  { records, standing, relatives = [] }: TaskStory,
   over: EndRecord | undefined,
 ): Statement[] {
   const { created, attempts, starts, tell } = course;
@@ -108,7 +110,7 @@ function whyStatements(
     ...attempts.map((_, index) => beginOf(course, index)),
     ...(standing.state === 'WAITING' ? [endOfLast(course)] : []),
     ...attempts.map((attempt) => lateReportOf(attempt, attempts, over, tell)),
-    ...starts.map((start) => startOf(start, attempts, over, tell)),
+    ...startStatements(starts, records, attempts, over, tell),
     ...starts.map((start) => clockOf(start, tell)),
     endOf(over, attempts, created.retryPolicy.maxRetries, tell),
     ...heirStatement(standing.redrivenAs, relative('heir'), tell),
@@ -132,10 +134,11 @@ function startsIn({ records, starts, standing }: TaskStory): ExplainedStart[] {
   const open = standing.state === 'WAITING' || standing.state === 'LEASED';
   return starts
     .filter(({ record }) => record.seq > first && (open || record.seq < last))
-    .map(({ record, lastAliveAt }) => ({
+    .map(({ record, lastAliveAt }, index) => ({
       seq: record.seq,
       at: record.at,
-      lastAliveAt,
+      // Before the first of a list that was cut, the coordinator may have been down at any time.
+      lastAliveAt: index === 0 && (standing.startsLeftOut ?? 0) > 0 ? undefined : lastAliveAt,
       clockOffsetMs: record.at - record.startedAt,
     }));
 }

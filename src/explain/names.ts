@@ -1,7 +1,7 @@
 // Owns how an explanation names things: workers, reasons, leases, times. Texts that users chose are
 // made harmless for a terminal here, so nothing else needs to think of it. Nothing is cut.
 
-import { formatLeaseId } from '../model/ids.ts';
+import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { durationAtMostText, durationText, timeText } from '../model/time-text.ts';
 import type { ExplainedAttempt } from './explanation.ts';
 
@@ -40,6 +40,23 @@ export function rangesText(numbers: readonly number[]): string {
   if (texts.length <= RANGES_MAX) return listText(texts);
   return `${texts.slice(0, RANGES_MAX).join(', ')} and more, up to ${numbers.at(-1)}`;
 }
+
+/** So many leases are named; a task that ran out a hundred times has no more to say. */
+const NAMED_MAX = 6;
+
+/** `L3, L5 and L7`; of many the first and the last. */
+export function namesText(names: readonly string[]): string {
+  if (names.length <= NAMED_MAX) return listText(names);
+  const between = names.length - NAMED_MAX + 1;
+  return `${names.slice(0, NAMED_MAX - 2).join(', ')}, ${between} more and ${names.at(-1)}`;
+}
+
+/** `L3`, or `L3 of T2` where the lease is another task's than the one that is explained. */
+export const leaseName = (leaseId: number, taskId: number, explained: number): string =>
+  `${formatLeaseId(leaseId)}${taskId === explained ? '' : ` of ${formatTaskId(taskId)}`}`;
+
+/** Silence in the log is not silence of the worker: said wherever silence matters. */
+export const UNRECORDED = 'a heartbeat that is refused or changes nothing leaves no record';
 
 /** Three or more numbers that follow each other without a gap are told by the first and last. */
 function rangeTexts(numbers: readonly number[]): string[] {

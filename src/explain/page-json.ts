@@ -149,5 +149,9 @@ const askerJson = (
   worker_id: asker.workerId,
   capacity: asker.capacity,
   held: asker.held,
-  leases: asker.leases.map(formatLeaseId),
+  leases: asker.leases.map((lease) => ({
+    lease_id: formatLeaseId(lease.leaseId),
+    task_id: formatTaskId(lease.taskId),
+    lease_expiry: lease.leaseExpiry,
+  })),
 });

@@ -6,8 +6,8 @@ import type { ExplainedRecord, ExplainedStart, Explanation } from './explanation
 import { plural } from './names.ts';
 import { UNBROKEN, wrap } from './wrap.ts';
 
-/** Of so many heartbeats in a row all are shown, of more the first and the last. */
-const BEATS_SHOWN = 4;
+/** Of so many heartbeats, or starts, in a row all are shown, of more the first and the last. */
+const ALIKE_SHOWN = 4;
 const FOLD = '⋮';
 
 interface Row {
@@ -17,8 +17,9 @@ interface Row {
   readonly text: string;
 }
 
-/** A record of the task, a start of the coordinator, or heartbeats that are folded. */
-type Entry = ExplainedRecord | ExplainedStart | readonly ExplainedRecord[];
+type Line = ExplainedRecord | ExplainedStart;
+/** A record of the task, a start of the coordinator, or several of them that are folded. */
+type Entry = Line | readonly Line[];
 
 export function recordLines(given: Explanation, columns: number): string[] {
   const entries = [...given.records, ...given.starts].toSorted((a, b) => a.seq - b.seq);
@@ -39,17 +40,17 @@ export function recordLines(given: Explanation, columns: number): string[] {
   ];
 }
 
-function isStart(entry: ExplainedRecord | ExplainedStart): entry is ExplainedStart {
+function isStart(entry: Line): entry is ExplainedStart {
   return 'clockOffsetMs' in entry;
 }
 
-/** Heartbeats between which nothing else happened; a start of the coordinator ends their row. */
-function fold(entries: readonly (ExplainedRecord | ExplainedStart)[]): Entry[] {
+/** Heartbeats, or starts, between which nothing else happened: any other record ends their row. */
+function fold(entries: readonly Line[]): Entry[] {
   const folded: Entry[] = [];
-  let run: ExplainedRecord[] = [];
+  let run: Line[] = [];
   const flush = (): void => {
     const [first, last] = [run[0], run.at(-1)];
-    if (run.length <= BEATS_SHOWN || first === undefined || last === undefined) {
+    if (run.length <= ALIKE_SHOWN || first === undefined || last === undefined) {
       folded.push(...run);
     } else {
       folded.push(first, run.slice(1, -1), last);
@@ -57,15 +58,19 @@ function fold(entries: readonly (ExplainedRecord | ExplainedStart)[]): Entry[] {
     run = [];
   };
   for (const entry of entries) {
-    if (!isStart(entry) && entry.type === 'LeaseExtended') {
-      run.push(entry);
-      continue;
-    }
-    flush();
-    folded.push(entry);
+    const kind = kindOf(entry);
+    if (kind === undefined || (run[0] !== undefined && kindOf(run[0]) !== kind)) flush();
+    if (kind === undefined) folded.push(entry);
+    else run.push(entry);
   }
   flush();
   return folded;
+}
+
+/** What may be folded with its like. */
+function kindOf(entry: Line): 'start' | 'heartbeat' | undefined {
+  if (isStart(entry)) return 'start';
+  return entry.type === 'LeaseExtended' ? 'heartbeat' : undefined;
 }
 
 function rowOf(entry: Entry, given: Explanation): Row {
@@ -91,13 +96,16 @@ function startRow({ seq, at, lastAliveAt }: ExplainedStart, { createdAt }: Expla
   return { seq: String(seq), time: timeText(at, createdAt), letter: ' ', text };
 }
 
-function foldRow(run: readonly ExplainedRecord[], { createdAt }: Explanation): Row {
-  const [first, last] = [run[0], run.at(-1)] as [ExplainedRecord, ExplainedRecord];
+function foldRow(run: readonly Line[], { createdAt }: Explanation): Row {
+  const [first, last] = [run[0], run.at(-1)] as [Line, Line];
   const time = (at: number): string => timeText(at, createdAt);
+  const [what, letter, type] = isStart(first)
+    ? ['start', ' ', 'CoordinatorStarted']
+    : ['heartbeat', first.letter, first.type];
   const text =
-    `${plural(run.length, 'heartbeat')}: from record ${first.seq} at ${time(first.at)} to record ` +
-    `${last.seq} at ${time(last.at)} ·${UNBROKEN}LeaseExtended`;
-  return { seq: FOLD, time: FOLD, letter: first.letter, text };
+    `${plural(run.length, what)}: from record ${first.seq} at ${time(first.at)} to record ` +
+    `${last.seq} at ${time(last.at)} ·${UNBROKEN}${type}`;
+  return { seq: FOLD, time: FOLD, letter, text };
 }
 
 /** What is in no row is said: heartbeats that the log dropped or that are too many to read. */

@@ -2,6 +2,7 @@
 // a lease lived through that or ended in it, and how its clock stands to the wall clock.
 
 import { formatLeaseId } from '../model/ids.ts';
+import type { LogRecord } from '../model/records.ts';
 import type { ExplainedAttempt, ExplainedStart, Statement } from './explanation.ts';
 import { durationAtMostText, durationText, recordsOf, type Teller } from './names.ts';
 import { endSeenFrom, isDuring } from './silences.ts';
@@ -10,8 +11,46 @@ import type { EndRecord } from './summary.ts';
 /** Coordinator time and wall clock: a smaller difference is not worth a sentence. */
 const OFFSET_TOLD_MS = 1_000;
 
+/** So many starts in a row, without a record of the task between them, get a statement each. */
+const EACH_MAX = 3;
+
+/** What each start meant for the task; of a loop of crashes the first and the last is told. */
+export function startStatements(
+  starts: readonly ExplainedStart[],
+  records: readonly LogRecord[],
+  attempts: readonly ExplainedAttempt[],
+  over: EndRecord | undefined,
+  tell: Teller,
+): Statement[] {
+  const rows: ExplainedStart[][] = [];
+  for (const start of starts) {
+    const row = rows.at(-1);
+    const last = row?.at(-1)?.seq ?? 0;
+    const apart = records.some(({ seq }) => seq > last && seq < start.seq);
+    if (row === undefined || apart) rows.push([start]);
+    else row.push(start);
+  }
+  return rows.flatMap((row) => {
+    const [first, last] = [row[0], row.at(-1)];
+    const one = (start: ExplainedStart): Statement => startOf(start, attempts, over, tell);
+    if (row.length <= EACH_MAX || first === undefined || last === undefined) return row.map(one);
+    return [one(first), between(row.slice(1, -1), tell), one(last)];
+  });
+}
+
+/** Starts of which nothing else is to be told. */
+function between(row: readonly ExplainedStart[], tell: Teller): Statement {
+  const [first, last] = [row[0], row.at(-1)] as [ExplainedStart, ExplainedStart];
+  const downMs = row.reduce((sum, { at, lastAliveAt = at }) => sum + at - lastAliveAt, 0);
+  const text =
+    `The coordinator started anew ${row.length} times more, from ${tell.at(first.at)} to ` +
+    `${tell.at(last.at)}, with no record of the task in between; it was down before these starts ` +
+    `for ${durationAtMostText(downMs)} in all at most.`;
+  return { topic: 'restart', record: first.seq, text, records: row.map(({ seq }) => seq) };
+}
+
 /** What a start of the coordinator meant for the lease that was held, if one was. */
-export function startOf(
+function startOf(
   start: ExplainedStart,
   attempts: readonly ExplainedAttempt[],
   over: EndRecord | undefined,

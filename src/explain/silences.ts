@@ -2,10 +2,7 @@
 // coordinator could have heard another one, and that a heartbeat may leave no record.
 
 import type { ExplainedAttempt, ExplainedStart } from './explanation.ts';
-import { durationAtMostText, durationText, type Teller } from './names.ts';
-
-/** Silence in the log is not silence of the worker. */
-const UNRECORDED = 'a heartbeat that is refused or changes nothing leaves no record';
+import { durationAtMostText, durationText, type Teller, UNRECORDED } from './names.ts';
 
 /** @returns why the lease ran out, as a clause. */
 export function silenceText(
@@ -32,14 +29,20 @@ export function silenceText(
   return `${heard} (${UNRECORDED})${down === undefined ? '' : missed(attempt, down, tell)}`;
 }
 
-/** The newest start after the last sign of life of an attempt that ran out below its window. */
+/**
+ * The start that matters for an attempt that ran out below its window: the one before which the
+ * lease ended, else the newest one between its last sign of life and its end.
+ */
 export function downDuring(
   attempt: ExplainedAttempt,
   starts: readonly ExplainedStart[],
 ): ExplainedStart | undefined {
   if (attempt.reachedWindow) return undefined;
   const lastSign = attempt.lastHeartbeat?.record ?? attempt.leaseId;
-  return starts.findLast((start) => isDuring(start, lastSign, attempt.endRecord));
+  const during = starts.filter((start) => isDuring(start, lastSign, attempt.endRecord));
+  const seenAs = (wanted: 'down' | 'up') => (start: ExplainedStart) =>
+    endSeenFrom(attempt, start) === wanted;
+  return during.find(seenAs('down')) ?? during.findLast(seenAs('up'));
 }
 
 export const isDuring = (start: ExplainedStart, from: number, to: number | undefined): boolean =>
@@ -62,12 +65,10 @@ export function endSeenFrom(
 function missed(attempt: ExplainedAttempt, start: ExplainedStart, tell: Teller): string {
   const { seq, at, lastAliveAt } = start;
   const from = lastAliveAt === undefined ? '' : ` between ${tell.at(lastAliveAt)} and then`;
-  const seen = endSeenFrom(attempt, start);
-  if (seen === 'before') return '';
-  if (seen === 'down') {
+  if (endSeenFrom(attempt, start) === 'down') {
     return (
       `; the lease ended while the coordinator was down, which started again at ${tell.at(at)} ` +
-      `(record ${seq}), so a heartbeat sent${from} found nobody to take it`
+      `(record ${seq}), so a heartbeat sent${from} may have found nobody to take it`
     );
   }
   const upFor = durationText(attempt.leaseExpiry - at);

@@ -53,6 +53,16 @@ export const overBy = (records: readonly LogRecord[]): EndRecord | undefined =>
       (record.type === 'TaskFailed' && record.retryAt === undefined),
   ) as EndRecord | undefined;
 
+/** Whether the coordinator ended the task by its poison rule; its reason counts the expiries. */
+export function isPoisoned(
+  end: EndRecord | undefined,
+  attempts: readonly ExplainedAttempt[],
+): boolean {
+  if (end?.type !== 'TaskDead' || attempts.at(-1)?.endRecord === end.seq) return false;
+  const inRow = expiredInRow(attempts).length;
+  return inRow > 0 && end.reason.startsWith(`poison: ${inRow} `);
+}
+
 /** Why the task is over; undefined while it is not. */
 export function endOf(
   end: EndRecord | undefined,
@@ -124,7 +134,7 @@ function dead(end: TaskDead, attempts: readonly ExplainedAttempt[], tell: Teller
     return { topic: 'end', record: end.seq, text, records: [last.leaseId, end.seq] };
   }
   const inRow = expiredInRow(attempts);
-  if (inRow.length > 0 && end.reason.startsWith(`poison: ${inRow.length} `)) {
+  if (isPoisoned(end, attempts)) {
     const text =
       `At ${tell.at(end.at)} the coordinator ended the task by the poison rule, when a lease ` +
       `request came to it, instead of granting it again: ${reason}. What counts is a lease that ` +

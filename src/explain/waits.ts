@@ -75,9 +75,11 @@ function betweenTexts(
   const up = (wait?.downMs ?? 0) > 0 ? ' while the coordinator was up' : '';
   if (grants > 0) {
     const were = grants === 1 ? 'was' : 'were';
+    const which =
+      grants === 1 ? `record ${firstGrant}` : `records ${firstGrant} to ${lastGrant} among others`;
     texts.push(
-      `Meanwhile ${plural(grants, 'other task')} of queue ${queue} ${were} granted, which had ` +
-        'become eligible earlier: the queue had its turn to keep.',
+      `Meanwhile ${plural(grants, 'other task')} of queue ${queue} ${were} granted (${which}), ` +
+        'for a queue is leased in the order in which its tasks became eligible.',
     );
     if (firstGrant !== undefined) records.push(firstGrant);
     if (lastGrant !== undefined) records.push(lastGrant);
@@ -90,11 +92,11 @@ function betweenTexts(
     );
   }
   if (freed !== undefined && grantedAt - freed.at < FREED_MS) {
-    const ago = durationText(grantedAt - freed.at);
+    const ago = grantedAt === freed.at ? 'right' : durationText(grantedAt - freed.at);
     texts.push(
-      `Worker ${nameText(workerId)} ended ${formatLeaseId(freed.leaseId)} of ` +
-        `${formatTaskId(freed.taskId)} ${ago} before this grant: until then it may have held ` +
-        'as many leases as its capacity.',
+      `${formatLeaseId(freed.leaseId)} of ${formatTaskId(freed.taskId)}, held by worker ` +
+        `${nameText(workerId)} too, ended ${ago} before this grant (record ${freed.record}): ` +
+        'until then that worker may have held as many leases as its capacity.',
     );
     records.push(freed.record);
   }

@@ -131,9 +131,15 @@ export interface WaitingAsker {
   readonly workerId: string;
   /** How many leases it says it can hold; undefined: it said nothing. */
   readonly capacity?: number | undefined;
-  /** How many it holds under its name, and the first of them. */
+  /** How many it holds under its name, and some of them. */
   readonly held: number;
-  readonly leases: readonly number[];
+  readonly leases: readonly HeldLease[];
+}
+
+export interface HeldLease {
+  readonly leaseId: number;
+  readonly taskId: number;
+  readonly leaseExpiry: number;
 }
 
 /** The task whose content a redriven task has, or the one that was made by a redrive. */
@@ -160,6 +166,8 @@ export interface Standing {
   readonly lastExtension: number;
   /** CoordinatorStarted records after the task's creation, ascending, the newest 100. */
   readonly starts: readonly number[];
+  /** How many older ones there are after the task's creation. */
+  readonly startsLeftOut?: number | undefined;
   readonly eligibleAt?: number | undefined;
   readonly leaseId?: number | undefined;
   readonly leaseExpiry?: number | undefined;

@@ -59,6 +59,7 @@ export function formatStanding(standing: Standing): string {
     last_record: standing.lastRecord,
     last_extension: standing.lastExtension,
     starts: standing.starts,
+    starts_left_out: standing.startsLeftOut,
     eligible_at: standing.eligibleAt,
     lease_id: standing.leaseId === undefined ? undefined : formatLeaseId(standing.leaseId),
     lease_expiry: standing.leaseExpiry,

@@ -24,6 +24,7 @@ export function parseStanding(text: string): Standing {
     lastRecord: number('last_record') as number,
     lastExtension: number('last_extension') as number,
     starts: given['starts'] as number[],
+    startsLeftOut: number('starts_left_out'),
     eligibleAt: number('eligible_at'),
     leaseId: leaseId === undefined ? undefined : parseLeaseId(leaseId),
     leaseExpiry: number('lease_expiry'),

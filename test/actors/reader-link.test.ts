@@ -121,6 +121,14 @@ describe('the reader, asked over its port', () => {
     expect(JSON.parse(String(json.body))).include({ task_id: 'T1' });
     expect(String((await bench.link.explain(1, 'text')).body)).match(/^T1 · queue/);
     expect(String((await bench.link.explain(1, 'svg')).body)).match(/^<svg/);
+    const widest = async (columns?: number): Promise<number> =>
+      Math.max(
+        ...String((await bench.link.explain(1, 'text', columns)).body)
+          .split('\n')
+          .map((line) => [...line].length),
+      );
+    expect(await widest()).within(70, 80);
+    expect(await widest(140)).within(100, 140);
   });
 
   it('passes on that a task is unknown, and has no records of it', async () => {

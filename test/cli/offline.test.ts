@@ -112,7 +112,9 @@ describe('commands on a data directory', function () {
       'TaskCreated LeaseGranted LeaseExpired LeaseGranted TaskCancelled TaskCompleted',
     );
     const told = await run('explain', '--data-dir', dataDir, 'T2');
-    expect(told.out).include('L3 and L5 were in two hands at once').and.include('It is COMPLETED');
+    expect(told.out)
+      .include('L3 and L5 overlapped in use is proven')
+      .and.include('It is COMPLETED');
     const earlier = await run('explain', '--data-dir', dataDir, '--at', '4', 'T2');
     expect(earlier.out).include('· WAITING').and.not.include('asked for queue');
     const drawn = await run('explain', '--data-dir', dataDir, '--svg', '-', 'T2');

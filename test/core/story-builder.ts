@@ -2,8 +2,9 @@
 // steps at chosen seconds. It decides nothing; a test says what happened.
 
 import type { StartRead, TaskStory } from '../../src/explain/explain-task.ts';
+import type { RelativeStory } from '../../src/explain/relatives.ts';
 import type { FailureKind, LogRecord, ReportVerb, TaskCreated } from '../../src/model/records.ts';
-import type { Standing } from '../../src/model/response.ts';
+import type { Relative, Standing } from '../../src/model/response.ts';
 import { queueNames } from '../../src/reader/queue-names.ts';
 import { readWaits } from '../../src/reader/wait-records.ts';
 
@@ -15,6 +16,7 @@ type Ending = { leaseId: number; extensions: number; lastExtension: number };
 export class Story {
   readonly records: LogRecord[] = [];
   readonly starts: StartRead[] = [];
+  readonly relatives: RelativeStory[] = [];
   /** Other tasks' records that the story needs. */
   readonly beside: LogRecord[] = [];
   readonly taskId: number;
@@ -24,10 +26,10 @@ export class Story {
   private lastAt = NOON;
   readonly leaseMs = 10_000;
 
-  constructor(created: Partial<TaskCreated> = {}, seq = 42) {
+  constructor(created: Partial<TaskCreated> = {}, seq = 42, second = 0) {
     this.seq = seq - 1;
     this.taskId = seq;
-    this.add(0, {
+    this.add(second, {
       type: 'TaskCreated',
       queue: 'mail',
       payload: new Uint8Array(17),
@@ -41,6 +43,11 @@ export class Story {
   others(count: number): this {
     this.seq += count;
     return this;
+  }
+
+  /** The number of the newest record. */
+  get seqNow(): number {
+    return this.seq;
   }
 
   /** A record of another task, which knows its own fields. */
@@ -159,6 +166,13 @@ export class Story {
     return this;
   }
 
+  /** A task with the same content by redrive, whose own story is told elsewhere. */
+  relative(role: Relative['role'], other: Story): this {
+    const { state } = other.told(0).standing;
+    this.relatives.push({ role, taskId: other.taskId, state, records: other.records });
+    return this;
+  }
+
   /** The lease whose grant is the newest. */
   get leaseId(): number {
     return this.lease.id;
@@ -176,6 +190,7 @@ export class Story {
     );
     const log = { get: (seq: number): LogRecord | undefined => known.get(seq) };
     return {
+      relatives: this.relatives,
       between: readWaits(log.get, queueNames(log), this.records),
       records: this.records,
       starts: this.starts,

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { Standing, TaskList } from '../../src/model/response.ts';
-import { World } from '../support/world.ts';
+import { leaseRequest, World } from '../support/world.ts';
 
 const standing = async (world: World, taskId: number): Promise<Standing> =>
   (await world.ask({ op: 'standing', taskId })) as Standing;
@@ -32,7 +32,10 @@ describe('views: where a task stands', () => {
       await world.restart();
       starts.push(world.log.lastNumber);
     }
-    expect((await standing(world, taskId)).starts).to.deep.equal(starts.slice(2));
+    expect(await standing(world, taskId)).to.deep.include({
+      starts: starts.slice(2),
+      startsLeftOut: 2,
+    });
   });
 
   it('counts up to a thousand tasks ahead, and says when there are more', async () => {
@@ -74,6 +77,46 @@ describe('views: where a task stands', () => {
       state: 'LEASED',
       poisonAtNextGrant: false,
     });
+  });
+});
+
+describe('views: who and what stands beside a task', () => {
+  it('names the workers that wait for its queue, and what they hold', async () => {
+    const world = await World.started();
+    const held = await world.submit();
+    const { leaseId, leaseExpiry } = await world.lease({ workerId: 'full', capacity: 1 });
+    const waits = await world.submit();
+    const request = { workerId: 'full', capacity: 1, waitMs: 9_000 };
+    expect(await world.ask(leaseRequest(request))).to.equal(undefined);
+    expect((await standing(world, waits)).askers).to.deep.equal([
+      {
+        workerId: 'full',
+        capacity: 1,
+        held: 1,
+        leases: [{ leaseId, taskId: held, leaseExpiry }],
+      },
+    ]);
+    // Of a task that is held, nobody waits for the next grant.
+    expect((await standing(world, held)).askers).to.equal(undefined);
+  });
+
+  it('names what a redrive connects a task with, and the poison threshold', async () => {
+    const world = await World.started({ poisonThreshold: 7 });
+    const origin = await world.submit();
+    await world.ask({ op: 'kill', taskId: origin, reason: 'no' });
+    const killed = world.log.lastNumber;
+    await world.ask({ op: 'redrive', taskId: origin });
+    const heir = world.log.lastNumber;
+    const { leaseId } = await world.lease();
+    expect(await standing(world, heir)).to.deep.include({
+      poisonThreshold: 7,
+      relatives: [
+        { role: 'origin', taskId: origin, state: 'DEAD', lastRecord: killed, lastExtension: 0 },
+      ],
+    });
+    expect((await standing(world, origin)).relatives).to.deep.equal([
+      { role: 'heir', taskId: heir, state: 'LEASED', lastRecord: leaseId, lastExtension: 0 },
+    ]);
   });
 });
 

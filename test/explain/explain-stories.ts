@@ -4,6 +4,15 @@
 import type { TaskStory } from '../../src/explain/explain-task.ts';
 import { NOON, Story } from '../core/story-builder.ts';
 
+const RETRIES = { maxRetries: 3, backoffMs: 5_000, backoffFactor: 1 };
+const OF_ANOTHER = {
+  type: 'TaskCreated',
+  queue: 'mail',
+  payload: new Uint8Array(1),
+  executionWindowMs: 60_000,
+  retryPolicy: RETRIES,
+} as const;
+
 export const stories: Readonly<Record<string, () => TaskStory>> = {
   'ran-once': () => new Story().grant(1, 'w1').heartbeat(4).complete(6, 'sent').told(60),
   'worker-killed': () =>
@@ -142,6 +151,86 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
     new Story({ notBefore: NOON + 10_000 }).told(60, { queueLastAskedAt: NOON + 2_000 }),
   'waits-under-another-name': () =>
     new Story({ queue: 'mial' }).start(59).told(60, { queuesAskedFor: ['mail', 'resize'] }),
+  'waits-for-a-worker-that-is-full': () =>
+    new Story().told(60, {
+      queueLastAskedAt: NOON - 2_000,
+      queueParked: 2,
+      askers: [
+        {
+          workerId: 'w1',
+          capacity: 2,
+          held: 2,
+          leases: [
+            { leaseId: 17, taskId: 12, leaseExpiry: NOON + 70_000 },
+            { leaseId: 19, taskId: 13, leaseExpiry: NOON + 64_000 },
+          ],
+        },
+      ],
+    }),
+  'waited-behind-others-for-a-worker-that-was-full': () => {
+    const story = new Story();
+    story.other(1, OF_ANOTHER);
+    const taskId = story.seqNow;
+    const lease = { taskId, workerId: 'w1', attempt: 1, leaseExpiry: NOON + 12_000 };
+    story.other(2, { ...lease, type: 'LeaseGranted', grantedAt: NOON + 2_000 });
+    const ended = { taskId, leaseId: story.seqNow, extensions: 0, lastExtension: 0 };
+    story.other(9, { ...ended, type: 'TaskCompleted' });
+    return story.grant(9, 'w1').complete(11).told(60);
+  },
+  'waited-while-the-coordinator-was-down': () =>
+    new Story().start(30).grant(32.5, 'w1').complete(33).told(60),
+  'given-back-again-and-failed': () =>
+    new Story({ retryPolicy: { maxRetries: 1, backoffMs: 2_000, backoffFactor: 2 } })
+      .grant(1, 'w1')
+      .fail(2, 'shutting down', 3, 'released')
+      .grant(3, 'w2')
+      .fail(4, 'busy', 6)
+      .grant(6.1, 'w3')
+      .told(7),
+  'redrive-beside-the-origin': () => {
+    const origin = new Story({ queue: 'pay' }, 12, -61).grant(-60, 'a').heartbeat(-58).expire();
+    origin.grant(-40, 'b').fail(-38, 'card declined', undefined, 'permanent');
+    const story = new Story({ queue: 'pay', originTaskId: 12 });
+    return story.relative('origin', origin).grant(1, 'b').heartbeat(3).told(4);
+  },
+  'killed-and-late-while-the-heir-was-held': () => {
+    const story = new Story().grant(1, 'a').heartbeat(2);
+    const first = story.leaseId;
+    story.kill(3, 'wrong amount').others(2).late(7, first);
+    const heir = new Story({ originTaskId: 42 }, 46, 4).grant(5, 'b').others(1).complete(8);
+    return story.relative('heir', heir).told(9, { redrivenAs: 46 });
+  },
+  'redrive-after-all-had-reported': () => {
+    const origin = new Story({}, 12, -61).grant(-60, 'a').fail(-58, 'no', undefined, 'permanent');
+    return new Story({ originTaskId: 12 }).relative('origin', origin).grant(1, 'b').told(2);
+  },
+  'heartbeats-before-and-after-a-start': () => {
+    const story = new Story({ executionWindowMs: 600_000 }).grant(1, 'w1');
+    for (let second = 2; second < 9; second += 1) story.heartbeat(second);
+    story.start(10);
+    for (let second = 11; second < 18; second += 1) story.heartbeat(second);
+    return story.told(18);
+  },
+  'a-loop-of-crashes': () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4);
+    for (let n = 0; n < 25; n += 1) story.start(5 + n / 10);
+    return story.expire().told(20);
+  },
+  'ran-out-before-the-coordinator-went-down': () =>
+    new Story().grant(1, 'w1').others(1).other(12, OF_ANOTHER).start(15).expire(15).told(20),
+  'one-name-at-two-leases': () => {
+    const story = new Story().grant(1, 'worker');
+    const first = story.leaseId;
+    return story.expire().grant(12, 'worker').heartbeat(14).late(15, first).told(16);
+  },
+  'long-names-and-reasons': () => {
+    const story = new Story({ requestId: `order-${'4711-'.repeat(30)}x` });
+    const reason = `HTTP 503: ${'the bank is closed, ask again later; '.repeat(12)}ticket 4711`;
+    return story
+      .grant(1, `${'eu-west-1/'.repeat(9)}host-1:4711`)
+      .fail(3, reason, 63)
+      .told(10);
+  },
   'waits-as-the-log-tells': () => ({ ...new Story().told(0), advisory: false }),
   'waits-after-many-expiries': () =>
     new Story().grant(1, 'w1').expire().told(15, { poisonAtNextGrant: true, poisonThreshold: 1 }),

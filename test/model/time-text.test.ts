@@ -1,7 +1,13 @@
 // Holds the reckoning of days to the platform's, and durations to their words.
 
 import { expect } from 'chai';
-import { clockText, dayText, durationText, timeText } from '../../src/model/time-text.ts';
+import {
+  clockText,
+  dayText,
+  durationAtMostText,
+  durationText,
+  timeText,
+} from '../../src/model/time-text.ts';
 
 describe('time text', () => {
   it('agrees with the platform from 1970 on, leap days included', () => {
@@ -31,6 +37,24 @@ describe('time text', () => {
       '2 min 5 s',
       '3 h 12 min',
       '4 d 4 h',
+    ]);
+  });
+
+  it('says an upper bound so that it is one', () => {
+    const told = [0, 1, 999, 1_001, 1_100, 59_901, 60_001, 125_001, 3_600_001, 86_400_000].map(
+      durationAtMostText,
+    );
+    expect(told).deep.equal([
+      '0 ms',
+      '1 ms',
+      '999 ms',
+      '1.1 s',
+      '1.1 s',
+      '1 min',
+      '1 min 1 s',
+      '2 min 6 s',
+      '1 h 1 min',
+      '1 d',
     ]);
   });
 });
