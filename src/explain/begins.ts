@@ -69,7 +69,9 @@ function first(created: TaskCreated, attempt: ExplainedAttempt, tell: Teller): s
 /** Said where no wait is told. */
 function atOnce({ wait, grantedAt, eligibleAt }: ExplainedAttempt): string {
   if (wait !== undefined) return '';
-  return ` A worker got it ${durationText(grantedAt - eligibleAt)} after it became eligible.`;
+  const after = grantedAt - eligibleAt;
+  if (after === 0) return ' A worker got it as soon as it was eligible.';
+  return ` A worker got it ${durationText(after)} after it became eligible.`;
 }
 
 const next = (before: ExplainedAttempt, starts: readonly ExplainedStart[], tell: Teller): string =>

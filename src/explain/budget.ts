@@ -6,7 +6,7 @@ import { FREE_RELEASES_IN_ROW } from '../model/limits.ts';
 import type { TaskCreated } from '../model/records.ts';
 import type { Standing } from '../model/response.ts';
 import type { AttemptEnd, Budget, ExplainedAttempt, Fact } from './explanation.ts';
-import { attemptsText, listText, recordsOf } from './names.ts';
+import { attemptsText, listText, plural, recordsOf } from './names.ts';
 
 /** @param thresholdKnown whether the coordinator was asked: its settings are not in the log. */
 export function budgetOf(
@@ -76,8 +76,8 @@ export function budgetFact(
         'a task.'
       : '';
   const text =
-    `Budget: max_retries is ${allowed - 1}, so ${allowed} attempts may be charged before a ` +
-    `failure ends the task. Charged: ${used}.${over} ${spared}. ` +
+    `Budget: max_retries is ${allowed - 1}, so ${plural(allowed, 'attempt')} may be charged ` +
+    `before a failure ends the task. Charged: ${used}.${over} ${spared}. ` +
     leftText(budget, standing, permanent);
   const ends = attempts.map(({ leaseId, endRecord }) => endRecord ?? leaseId);
   return { text, records: recordsOf(standing.taskId, ...ends) };

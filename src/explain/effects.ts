@@ -59,11 +59,8 @@ function elsewhereText(
   const { originTaskId, requestId, queue } = created;
   const ids = [originTaskId, redrivenAs].filter((id) => id !== undefined);
   const others = ids.map((taskId) => {
-    const attempts = relatives.find((run) => run.taskId === taskId)?.attempts ?? [];
-    const times = attempts.filter(({ ended }) => ended !== 'released').length;
-    const most = times === 1 ? 'once' : plural(times, 'time');
-    const known = attempts.length === 0 ? '' : ` (${most} at most by its records)`;
-    return `${formatTaskId(taskId)}${known}`;
+    const run = relatives.find((one) => one.taskId === taskId);
+    return `${formatTaskId(taskId)}${run === undefined ? '' : ` (${timesText(run)})`}`;
   });
   const redrive =
     others.length === 0
@@ -81,6 +78,13 @@ function elsewhereText(
     'Another task may carry the same content: find it by the payloads that ' +
     `\`leasehold log --json --from 1 --type TaskCreated --queue ${queue}\` prints.`
   );
+}
+
+/** How often another task may have had its effect. */
+function timesText({ attempts }: Run): string {
+  const times = attempts.filter(({ ended }) => ended !== 'released').length;
+  if (times === 0) return 'which no worker has kept so far';
+  return `${times === 1 ? 'once' : plural(times, 'time')} at most by its records`;
 }
 
 /** What attempts left behind, those alike in one sentence. */

@@ -65,7 +65,7 @@ export function explanationSvg(given: Explanation): string {
 /** Whatever the picture cannot show, for whoever reads it in words: as the other forms have it. */
 function description({ summary, statements, now }: Explanation): string {
   const told = [...statements, ...now.facts, { ...now.next, text: `Next: ${now.next.text}` }];
-  return [summary, ...told.map(citing)].join('\n');
+  return [summary, ...told.map(citing)].join(' ');
 }
 
 interface Scale {
