@@ -1,5 +1,7 @@
-// Owns coordinator time: it starts at the later of the wall clock and the log's newest record, and
-// from there follows the monotonic clock alone. It never runs backward, in a run or over restarts.
+// Owns coordinator time: where it starts, and that from there it follows the monotonic clock alone.
+// It starts at the later of the wall clock and the log's newest record. When another coordinator
+// led until now it starts at the time of that one, because the wall clocks of two machines differ,
+// and one that is ahead would end every lease. It never runs backward, in a run or over restarts.
 
 /** The two clocks of a machine, in ms; handed in, so that tests and the simulator own time. */
 export interface Clock {
@@ -26,21 +28,21 @@ export class CoordinatorTime {
 
   /**
    * @param lastAt time of the log's newest record, 0 for an empty log
+   * @param inherited time of the coordinator before, as it would be now; the wall clock has no say
    * @throws ClockRefused when the wall clock is more than 365 days ahead of the log.
    */
-  constructor(clock: Clock, lastAt: number, acceptClock: boolean) {
+  constructor(clock: Clock, lastAt: number, acceptClock: boolean, inherited?: number) {
     this.clock = clock;
+    this.startedAt = clock.monotonic();
+    if (inherited !== undefined) {
+      this.base = Math.max(Math.floor(inherited), lastAt);
+      this.forgetFrom = this.base;
+      return;
+    }
     const wall = Math.floor(clock.wall());
     const ahead = lastAt === 0 ? 0 : wall - lastAt;
-    if (ahead > CLOCK_AHEAD_MAX_MS && !acceptClock) {
-      throw new ClockRefused(
-        `the clock says ${new Date(wall).toISOString()}, ` +
-          `${Math.floor(ahead / DAY_MS)} days after the newest record: ` +
-          'if that is right, start once with --accept-clock',
-      );
-    }
+    if (ahead > CLOCK_AHEAD_MAX_MS && !acceptClock) throw clockRefused(wall, ahead);
     this.base = Math.max(wall, lastAt);
-    this.startedAt = clock.monotonic();
     this.forgetFrom = this.base + (ahead > CAUTIOUS_AHEAD_MS ? CAUTION_MS : 0);
   }
 
@@ -58,3 +60,10 @@ export class CoordinatorTime {
     return now >= this.forgetFrom;
   }
 }
+
+const clockRefused = (wall: number, ahead: number): ClockRefused =>
+  new ClockRefused(
+    `the clock says ${new Date(wall).toISOString()}, ` +
+      `${Math.floor(ahead / DAY_MS)} days after the newest record: ` +
+      'if that is right, start once with --accept-clock',
+  );

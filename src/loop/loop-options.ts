@@ -7,6 +7,7 @@ import type { Response } from '../model/response.ts';
 import type { Clock } from './coordinator-time.ts';
 import type { Ticket } from './group-commit.ts';
 import type { RemovalEvents } from './removal.ts';
+import type { Replayer } from './replay.ts';
 import type { Mode } from './turn.ts';
 
 export interface CoordinatorEvents extends RemovalEvents {
@@ -33,6 +34,10 @@ export interface CoordinatorOptions {
   readonly acceptClock?: boolean;
   /** Numbers that the first record leaves free: those between were used elsewhere (R35). */
   readonly skip?: number;
+  /** Was fed with the log's first records, so that the start has only the rest to replay. */
+  readonly prepared?: Replayer;
+  /** The time of the coordinator before, as it would be now; absent: nobody has heard of it. */
+  readonly inherited?: () => number | undefined;
   readonly onReplay?: (records: number) => void;
   readonly surroundings?: Surroundings;
 }

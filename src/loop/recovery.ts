@@ -14,7 +14,7 @@ import type { Request } from '../model/request.ts';
 import { CoordinatorTime } from './coordinator-time.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { CoordinatorOptions } from './loop-options.ts';
-import { replay } from './replay.ts';
+import { Replayer, replayRest } from './replay.ts';
 import type { Mode } from './turn.ts';
 
 /** What recovery needs of the loop around it. */
@@ -41,12 +41,15 @@ export class Recovery {
   private probeAt = 0;
   private probing = false;
   private skip: number;
+  /** For the first start only: a rebuild must not believe what was decided before it. */
+  private prepared: Replayer | undefined;
   /** Counts the logs lost: what was begun before one must not go on after it. */
   private losses = 0;
 
   constructor(options: CoordinatorOptions, commits: GroupCommit, loop: RecoveringLoop) {
     this.options = options;
     this.skip = options.skip ?? 0;
+    this.prepared = options.prepared;
     this.commits = commits;
     this.loop = loop;
     this.state = new State(options.digestText);
@@ -68,7 +71,8 @@ export class Recovery {
   async start(): Promise<void> {
     this.rebuild();
     const acceptClock = this.options.acceptClock ?? false;
-    this.time = new CoordinatorTime(this.options.clock, this.state.lastAt, acceptClock);
+    const inherited = this.options.inherited?.();
+    this.time = new CoordinatorTime(this.options.clock, this.state.lastAt, acceptClock, inherited);
     await this.becomeWriter();
   }
 
@@ -104,9 +108,11 @@ export class Recovery {
   private rebuild(): void {
     const began = this.options.clock.monotonic();
     const { log, digestText, onReplay } = this.options;
-    const replayed = replay(log, { digestText, ...(onReplay && { onProgress: onReplay }) });
-    this.state = replayed.state;
-    this.replayRecords = replayed.records;
+    const replayer = this.prepared ?? new Replayer(log, digestText);
+    this.prepared = undefined;
+    const { state, records } = replayRest(replayer, log, onReplay ? { onProgress: onReplay } : {});
+    this.state = state;
+    this.replayRecords = records;
     this.replayMs = this.options.clock.monotonic() - began;
   }
 

@@ -26,13 +26,16 @@ export interface Replayed {
 
 const PROGRESS_EVERY = 8_192;
 
+/** The numbers that a log has dropped, also those that it drops from now on. */
+type Dropping = Pick<LogReader, 'dropped'>;
+
 /** What the log has dropped, and the tasks that replay therefore forgets earlier. */
 class Gone implements Removed {
-  private readonly log: LogReader;
+  private readonly log: Dropping;
   private readonly tasks = new Set<number>();
   private isOver = false;
 
-  constructor(log: LogReader) {
+  constructor(log: Dropping) {
     this.log = log;
   }
 
@@ -51,45 +54,94 @@ class Gone implements Removed {
   }
 }
 
+/**
+ * A replay that is handed one record after the other, for whoever follows a log that another
+ * coordinator writes: its state is ready when it has to take over.
+ */
+export class Replayer {
+  readonly state: State;
+  private readonly log: Dropping;
+  private readonly gone: Gone;
+
+  constructor(log: Dropping, digestText: DigestText) {
+    this.log = log;
+    this.gone = new Gone(log);
+    this.state = new State(digestText, this.gone);
+  }
+
+  /**
+   * Checks and applies the next record.
+   * @throws LogCorrupt naming the first record that is damaged, missing or cannot have happened.
+   */
+  feed(record: LogRecord): void {
+    const { state } = this;
+    const task = taskOf(record);
+    if (record.seq !== state.lastSeq + 1) skipDropped(state, this.log, record.seq);
+    if (task !== 0 && state.removed.has(task)) {
+      // The task's history was forgotten and part of it is removed already: this rest says nothing.
+      passOver(state, record);
+      return;
+    }
+    const subject = subjectOfRecord(state, record);
+    const refused = check(state, record, subject);
+    if (refused !== undefined) throw new LogCorrupt(record.seq, `${record.type}: ${refused}`);
+    applyChecked(state, record, subject);
+  }
+
+  /** Nothing more is fed. @returns the state, which a coordinator may go on from. */
+  end(): State {
+    this.gone.end();
+    return this.state;
+  }
+}
+
 /** @throws LogCorrupt naming the first record that is damaged, missing or cannot have happened. */
 export function replay(log: LogReader, options: ReplayOptions): Replayed {
-  const steps = replaying(log, options);
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done === true) return step.value;
-    options.onProgress?.(step.value);
-  }
+  return replayRest(new Replayer(log, options.digestText), log, options);
 }
 
 /**
  * The same in steps, between which the caller may do something else.
  * @yields the number of records applied so far, every 8 192 records. @throws LogCorrupt
  */
-export function* replaying(log: LogReader, options: ReplayOptions): Generator<number, Replayed> {
-  const gone = new Gone(log);
-  const state = new State(options.digestText, gone);
+export const replaying = (log: LogReader, options: ReplayOptions): Generator<number, Replayed> =>
+  replayingRest(new Replayer(log, options.digestText), log, options);
+
+type RestOptions = Omit<ReplayOptions, 'digestText'>;
+
+/**
+ * Feeds what the log holds behind the records that were fed already.
+ * @returns the state, and how many records were fed now. @throws LogCorrupt as `replay`.
+ */
+export function replayRest(replayer: Replayer, log: LogReader, options: RestOptions): Replayed {
+  const steps = replayingRest(replayer, log, options);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    options.onProgress?.(step.value);
+  }
+}
+
+function* replayingRest(
+  replayer: Replayer,
+  log: LogReader,
+  { until, isEnough }: RestOptions,
+): Generator<number, Replayed> {
+  const { state } = replayer;
+  if (state.lastSeq > log.lastNumber) {
+    throw new LogCorrupt(log.lastNumber + 1, 'missing, and known to the state that is ready');
+  }
   let records = 0;
-  for (const record of log.read(1, options.until)) {
-    const task = taskOf(record);
-    if (record.seq !== state.lastSeq + 1) skipDropped(state, log, record.seq);
-    if (task !== 0 && state.removed.has(task)) {
-      // The task's history was forgotten and part of it is removed already: this rest says nothing.
-      passOver(state, record);
-    } else {
-      const subject = subjectOfRecord(state, record);
-      const refused = check(state, record, subject);
-      if (refused !== undefined) throw new LogCorrupt(record.seq, `${record.type}: ${refused}`);
-      applyChecked(state, record, subject);
-    }
+  for (const record of log.read(state.lastSeq + 1, until)) {
+    replayer.feed(record);
     records += 1;
-    if (options.isEnough?.(state, record) === true) break;
+    if (isEnough?.(state, record) === true) break;
     if (records % PROGRESS_EVERY === 0) yield records;
   }
-  gone.end();
-  return { state, records };
+  return { state: replayer.end(), records };
 }
 
 /** Numbers may be absent only where the log declares it. */
-function skipDropped(state: State, log: LogReader, seq: number): void {
+function skipDropped(state: State, log: Dropping, seq: number): void {
   for (let missing = state.lastSeq + 1; missing < seq; ) {
     const end = log.dropped.endOfRange(missing);
     if (end === 0) throw new LogCorrupt(missing, 'missing');

@@ -58,4 +58,22 @@ describe('coordinator time', () => {
     expect(first(-DAY)).to.deep.equal([true, true, true]);
     expect(first(DAY + 1, 0), 'an empty log').to.deep.equal([true, true, true]);
   });
+
+  it('is that of the coordinator before, whatever the wall clock says', () => {
+    for (const wall of [NOW - HOUR, NOW + HOUR, NOW + 400 * DAY]) {
+      const { at, clock } = machine(wall);
+      const time = new CoordinatorTime(clock, NOW - 10, false, NOW + 2_000.9);
+      expect(time.now()).to.equal(NOW + 2_000);
+      expect(time.offset()).to.equal(NOW + 2_000 - wall);
+      expect(time.mayForget(time.now()), 'there was no jump').to.equal(true);
+      at.monotonic += 1_000;
+      at.wall += DAY;
+      expect(time.now()).to.equal(NOW + 3_000);
+    }
+  });
+
+  it('is never before the newest record, though less was heard of the coordinator before', () => {
+    const time = new CoordinatorTime(machine(NOW + HOUR).clock, NOW, false, NOW - 5_000);
+    expect(time.now()).to.equal(NOW);
+  });
 });

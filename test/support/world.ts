@@ -7,7 +7,11 @@ import { brokenInvariants } from '../../src/core/invariants.ts';
 import type { Archive } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import { Coordinator } from '../../src/loop/coordinator.ts';
-import type { CoordinatorEvents, Surroundings } from '../../src/loop/loop-options.ts';
+import type {
+  CoordinatorEvents,
+  CoordinatorOptions,
+  Surroundings,
+} from '../../src/loop/loop-options.ts';
 import { replay } from '../../src/loop/replay.ts';
 import type { Mode } from '../../src/loop/turn.ts';
 import type { CoreKnobs } from '../../src/model/knobs.ts';
@@ -30,6 +34,8 @@ export const KNOBS: CoreKnobs = {
 
 export const digestText = (text: string) => digestOf(createHash('sha256').update(text).digest());
 const START = 1_700_000_000_000;
+
+type StartOptions = Pick<CoordinatorOptions, 'acceptClock' | 'skip' | 'prepared' | 'inherited'>;
 
 export class World {
   log: MemoryLog;
@@ -72,7 +78,7 @@ export class World {
   }
 
   /** A new process on what the log holds; what was not durable is gone. */
-  async restart(options: { acceptClock?: boolean; skip?: number } = {}): Promise<void> {
+  async restart(options: StartOptions = {}): Promise<void> {
     await this.log.close();
     const { store, segmentRecords } = this.log;
     this.log = new MemoryLog({ store, segmentRecords });
@@ -155,7 +161,7 @@ export class World {
     return [...brokenInvariants(this.loop.view.state), ...brokenInvariants(again)];
   }
 
-  private boot(options: { acceptClock?: boolean; skip?: number } = {}): Coordinator {
+  private boot(options: StartOptions = {}): Coordinator {
     return new Coordinator({
       log: this.log,
       archive: this.archive,
