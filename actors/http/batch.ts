@@ -2,22 +2,15 @@
 // to the mailbox in one run and answered in their order. It is no transaction.
 
 import type { ParseLimits } from '../../src/model/limits.ts';
+import { operationsThat } from '../../src/model/operations.ts';
 import { type Rejected, rejected } from '../../src/model/refusal.ts';
-import type { Request } from '../../src/model/request.ts';
+import type { Op, Request } from '../../src/model/request.ts';
 import { type Answer, answerOf } from '../../src/protocol/answer-frame.ts';
-import { parseRequest, type Verb } from '../../src/protocol/parse.ts';
+import { parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
 import type { Gate } from '../ingress/gate.ts';
 
-const VERBS: ReadonlySet<unknown> = new Set<Verb>([
-  'submit',
-  'lease',
-  'heartbeat',
-  'complete',
-  'fail',
-  'kill',
-  'redrive',
-]);
+const OPS: ReadonlySet<unknown> = new Set(operationsThat(({ batch }) => batch === true));
 
 /** @param onDone called once, with the body `{"answers":[…]}`. */
 export function askBatch(
@@ -47,11 +40,11 @@ function parseOne(given: unknown, limits: ParseLimits): Request | Rejected {
     return rejected('malformed', 'Each request must be a JSON object with its op.');
   }
   const { op, ...fields } = given as Record<string, unknown>;
-  if (!VERBS.has(op)) {
-    const detail = `op must be one of ${[...VERBS].join(', ')}.`;
+  if (!OPS.has(op)) {
+    const detail = `op must be one of ${[...OPS].join(', ')}.`;
     return rejected('malformed', detail, { field: 'op' });
   }
-  const request = parseRequest(op as Verb, fields, limits);
+  const request = parseRequest(op as Op, fields, limits);
   if (!isRefusal(request) && request.op === 'lease' && request.waitMs > 0) {
     const detail = 'wait_ms must be 0 in a batch: one request must not hold up the others.';
     return rejected('malformed', detail, { field: 'wait_ms' });

@@ -3,15 +3,35 @@
 // query to numbers and nothing else; what is wrong with a field is said in protocol/.
 
 import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { Route } from '../../src/model/operation.ts';
+import { type OperationName, operationOf } from '../../src/model/operations.ts';
 import { type Rejected, rejected } from '../../src/model/refusal.ts';
 import { parseJson } from '../../src/protocol/json.ts';
-import type { Form } from '../../src/protocol/schemas.ts';
 import { wantsWholeNumber } from '../../src/protocol/validate-form.ts';
 
 export type Fields = Record<string, unknown>;
 export type Input = { readonly kind: 'fields'; readonly fields: Fields } | Rejected;
 
 const input = (fields: Fields): Input => ({ kind: 'fields', fields });
+
+/** @returns what the path, the query, the body and the header say together. */
+export function readFields(op: OperationName, request: FastifyRequest): Input {
+  const { method, inQuery, idempotencyKey } = operationOf(op).http as Route;
+  const path = { ...(request.params as Fields) };
+  const query = request.query as Fields;
+  if (method === 'GET') return addFields(input(readQuery(op, query)), path, 'path');
+  const body = refuseQuery(query, inQuery) ?? readBody(request.body);
+  const given = idempotencyKey ? addIdempotencyKey(body, request.raw) : body;
+  return addFields(addFields(given, path, 'path'), query, 'query');
+}
+
+/** The others have their fields in the body: a further name in the query would be passed over. */
+export function refuseQuery(query: Fields, allowed: readonly string[] = []): Rejected | undefined {
+  const field = Object.keys(query).find((name) => !allowed.includes(name));
+  if (field === undefined) return undefined;
+  return rejected('malformed', `There is no query parameter ${field} here.`, { field });
+}
 
 /** @param body undefined and empty mean `{}`. */
 export function readBody(body: unknown): Input {
@@ -25,7 +45,7 @@ export function readBody(body: unknown): Input {
 }
 
 /** Adds what the path, the query or a header says to what the body says; not both may say it. */
-export function addFields(to: Input, more: Fields, from: string): Input {
+function addFields(to: Input, more: Fields, from: string): Input {
   if (to.kind === 'refusal') return to;
   for (const name of Object.keys(more)) {
     if (Object.hasOwn(to.fields, name)) {
@@ -87,7 +107,7 @@ export function queryFault(url: string): Rejected | undefined {
 const WHOLE = /^(0|[1-9][0-9]{0,15})$/;
 
 /** @returns the query's fields, those that the form wants as whole numbers made numbers. */
-export function readQuery(form: Form, query: unknown): Fields {
+export function readQuery(form: OperationName, query: unknown): Fields {
   const fields: Fields = {};
   for (const [name, text] of Object.entries(query as Record<string, unknown>)) {
     const whole = typeof text === 'string' && WHOLE.test(text) && wantsWholeNumber(form, name);

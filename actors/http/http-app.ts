@@ -1,17 +1,18 @@
 // Owns the HTTP server of the ingress: its limits and time-outs, and what happens to a request
-// before its route sees it. What a route does is in http-routes.ts and http-reads.ts.
+// before its route sees it. What a route does is in routes.ts and reads.ts.
 
 import type { IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 import { bodyMaxBytes } from '../../src/model/limits.ts';
+import { operationOf, operationsThat } from '../../src/model/operations.ts';
 import { type Rejected, rejected } from '../../src/model/refusal.ts';
 import type { IngressConfig } from '../ingress/start-data.ts';
 import { BodyReader } from './body.ts';
 import { queryFault } from './fields.ts';
 import { guardOf } from './guard.ts';
 import { clientErrorHandler, errorHandler, notFoundHandler, sendRefusal } from './problems.ts';
-import { OPEN_ROUTES, type ReadLink, readRoutes } from './reads.ts';
-import { type CoordinatorLink, coordinatorRoutes, type Route } from './routes.ts';
+import { type ReadLink, readHandlers } from './reads.ts';
+import { type CoordinatorLink, type Route, routesOf } from './routes.ts';
 
 export interface HttpTimeouts {
   /** For receiving the head of a request. */
@@ -61,7 +62,7 @@ export async function createApp(
   const bodyMax = Math.max(link.batchMaxBytes, bodyMaxBytes(link.limits.payloadMaxBytes));
   takeAnyBody(app, new BodyReader(BODIES_MAX * bodyMax));
   guard(app, link.config, host);
-  const routes = [...coordinatorRoutes(link), ...readRoutes(link)];
+  const routes = routesOf(link, readHandlers(link));
   for (const route of routes) addRoute(app, route);
   app.setErrorHandler(errorHandler);
   app.setNotFoundHandler(notFoundHandler(routes));
@@ -81,11 +82,16 @@ function takeAnyBody(app: FastifyInstance, bodies: BodyReader): void {
   });
 }
 
+/** Who runs the process must always see these. */
+const OPEN_PATHS: ReadonlySet<string | undefined> = new Set(
+  operationsThat(({ http }) => http?.open === true).map((name) => operationOf(name).http?.path),
+);
+
 function guard(app: FastifyInstance, config: IngressConfig, host: string): void {
   const refuse = guardOf(config.token, host);
   app.addHook('onRequest', (request, reply, done) => {
     const { headers } = request.raw;
-    const isOpen = OPEN_ROUTES.has(request.url);
+    const isOpen = OPEN_PATHS.has(request.url);
     const refusal = hostFault(request.raw) ?? (isOpen ? undefined : refuse(headers));
     if (refusal !== undefined) return sendRefusal(reply, refusal);
     const fault = queryFault(request.url);

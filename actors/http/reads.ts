@@ -3,18 +3,18 @@
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import type { ParseLimits } from '../../src/model/limits.ts';
 import { type Unavailable, unavailable } from '../../src/model/refusal.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
-import { isRefusal, readTaskId } from '../../src/protocol/parse-fields.ts';
+import { parseRequest } from '../../src/protocol/parse.ts';
+import { isRefusal } from '../../src/protocol/parse-fields.ts';
 import { formatRefusal } from '../../src/protocol/problem.ts';
-import type { ExplainFields } from '../../src/protocol/schemas.ts';
-import { malformed } from '../../src/protocol/validate-form.ts';
 import type { Progress } from '../shared/progress.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
-import { readQuery } from './fields.ts';
+import { readFields, readQuery } from './fields.ts';
 import { asLine, JSON_TYPE, sendAnswer, sendRefusal } from './problems.ts';
-import type { Route } from './routes.ts';
+import type { Handler, ReadHandlers } from './routes.ts';
 
 export interface ReadLink {
   readonly reader: ReaderGate;
@@ -23,53 +23,41 @@ export interface ReadLink {
   readonly version: string;
 }
 
-export function readRoutes({ reader, progress, shownConfig, version }: ReadLink): Route[] {
-  const config = Buffer.from(JSON.stringify(shownConfig));
-  const description = Buffer.from(JSON.stringify(openApi(version)));
-  return [
-    {
-      method: 'GET',
-      url: '/v1/tasks/:task_id/explain',
-      handler(request, reply) {
-        const fields = { ...readQuery('explain', request.query), ...(request.params as object) };
-        const fault = malformed('explain', fields);
-        const taskId = fault ?? readTaskId((request.params as { task_id: string }).task_id);
-        if (isRefusal(taskId)) return sendRefusal(reply, taskId);
-        const { columns, at, format } = fields as unknown as ExplainFields;
-        if (at !== undefined && isRecovering(progress)) {
-          return sendRefusal(reply, notReady(progress) as Unavailable);
-        }
-        const form = format ?? formOf(request.headers.accept);
-        void pass(reader.explain(taskId, form, columns, at), reply);
-      },
+export function readHandlers({ reader, progress, shownConfig, version }: ReadLink): ReadHandlers {
+  return {
+    explain(request, reply) {
+      const given = readFields('explain', request);
+      const asked = isRefusal(given) ? given : parseRequest('explain', given.fields, NO_LIMITS);
+      if (isRefusal(asked)) return sendRefusal(reply, asked);
+      const { taskId, columns, at, format } = asked;
+      if (at !== undefined && isRecovering(progress)) {
+        return sendRefusal(reply, notReady(progress) as Unavailable);
+      }
+      const form = format ?? formOf(request.headers.accept);
+      void pass(reader.explain(taskId, form, columns, at), reply);
     },
-    {
-      method: 'GET',
-      url: '/v1/log',
-      handler(request, reply) {
-        const fields = readQuery('log', request.query);
-        const fault = malformed('log', fields);
-        const refusal = fault ?? (isRecovering(progress) ? notReady(progress) : undefined);
-        if (refusal !== undefined) return sendRefusal(reply, refusal);
-        void pass(reader.log(fields), reply);
-      },
+    log(request, reply) {
+      const asked = parseRequest('log', readQuery('log', request.query), NO_LIMITS);
+      const refusal = isRecovering(progress) ? notReady(progress) : undefined;
+      if (isRefusal(asked)) return sendRefusal(reply, asked);
+      if (refusal !== undefined) return sendRefusal(reply, refusal);
+      void pass(reader.log(asked), reply);
     },
-    { method: 'GET', url: '/metrics', handler: (_, reply) => void pass(reader.metrics(), reply) },
-    constant('/v1/config', config),
-    constant('/openapi.json', description),
-    constant('/livez', Buffer.from('{"status":"alive"}')),
-    { method: 'GET', url: '/readyz', handler: (_, reply) => showReadiness(progress, reply) },
-  ];
+    metrics: (_, reply) => void pass(reader.metrics(), reply),
+    config: constant(JSON.stringify(shownConfig)),
+    openapi: constant(JSON.stringify(openApi(version))),
+    livez: constant('{"status":"alive"}'),
+    readyz: (_, reply) => showReadiness(progress, reply),
+  };
 }
 
-const constant = (url: string, json: Buffer): Route => ({
-  method: 'GET',
-  url,
-  handler: (_, reply) => void reply.header('content-type', JSON_TYPE).send(asLine(json)),
-});
+/** These have no bytes. */
+const NO_LIMITS: ParseLimits = { payloadMaxBytes: 0 };
 
-/** Routes that ask for no token and take any Host: who runs the process must always see these. */
-export const OPEN_ROUTES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+function constant(json: string): Handler {
+  const line = asLine(Buffer.from(json));
+  return (_, reply) => void reply.header('content-type', JSON_TYPE).send(line);
+}
 
 async function pass(answer: Promise<ReaderAnswer>, reply: FastifyReply): Promise<void> {
   const { status, contentType, body } = await answer;

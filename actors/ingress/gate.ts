@@ -5,8 +5,9 @@
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
 import { RequestTimes } from '../../src/metrics/request-times.ts';
+import { operationOf } from '../../src/model/operations.ts';
 import { type UnavailableReason, unavailable } from '../../src/model/refusal.ts';
-import { isWorkInProgress, type Request } from '../../src/model/request.ts';
+import { type Request } from '../../src/model/request.ts';
 import { type Answer, answerOf, decodeAnswer } from '../../src/protocol/answer-frame.ts';
 import { encodeRequest } from '../../src/protocol/request-codec.ts';
 import type { Progress } from '../shared/progress.ts';
@@ -117,7 +118,7 @@ export class Gate {
     do {
       this.#lastTicket = (this.#lastTicket + 1) % TICKETS;
     } while (this.#lastTicket === 0 || producer.isOpen(this.#lastTicket));
-    const kind = isWorkInProgress(request.op) ? 'report' : 'request';
+    const kind = operationOf(request.op).inProgress ? 'report' : 'request';
     const taken = producer.offer(this.#lastTicket, kind, encodeRequest(request), asked);
     return taken ? this.#lastTicket : 0;
   }

@@ -7,8 +7,7 @@ import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-
 import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 import { parseTaskId } from '../../src/model/ids.ts';
 import { PAGE_DEFAULT } from '../../src/model/limits.ts';
-import type { Request } from '../../src/model/request.ts';
-import type { LogFields } from '../../src/protocol/schemas.ts';
+import type { LogFields, Request } from '../../src/model/request.ts';
 import { parseStanding } from '../../src/protocol/standing-json.ts';
 import type { LogQuery } from '../../src/reader/log-query.ts';
 import { type LagWatch, watchLag } from '../shared/event-loop-lag.ts';

@@ -2,7 +2,7 @@
 // never disturbs the coordinator. An ingress passes the answer on and knows nothing of records.
 
 import type { Readable } from 'node:stream';
-import type { LogFields } from '../../src/protocol/schemas.ts';
+import type { LogFields } from '../../src/model/request.ts';
 
 export interface ReaderAnswer {
   readonly status: number;

@@ -3,7 +3,6 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
-import { parseTaskId } from '../../src/model/ids.ts';
 import { bodyMaxBytes } from '../../src/model/limits.ts';
 import { Gate } from '../ingress/gate.ts';
 import { ReaderLink } from '../ingress/reader-link.ts';
@@ -75,14 +74,14 @@ export function backendOf(
     ask: (request, onAnswer) => gate.ask(request, onAnswer),
     withdraw: (ticket) => gate.withdraw(ticket),
     hasten: (ticket) => gate.hasten(ticket),
-    async explain({ task_id, format = 'json', columns, at }) {
-      const answer = await reader.explain(parseTaskId(task_id) as number, format, columns, at);
+    async explain({ taskId, format = 'json', columns, at }) {
+      const answer = await reader.explain(taskId, format, columns, at);
       const { status, body } = answer;
       if (status !== 200 || format === 'json') return body as string | Buffer;
       return JSON.stringify({ text: String(body).replace(/\n$/, '') });
     },
-    async log({ wait_ms = 0, ...fields }) {
-      return (await reader.logPage(fields, wait_ms)).body as string | Buffer;
+    async log({ waitMs, ...fields }) {
+      return (await reader.logPage(fields, waitMs)).body as string | Buffer;
     },
   };
 }

@@ -2,8 +2,9 @@
 // that changes nothing. It only reads; what it returns has not happened yet.
 
 import { invariant } from '../model/assert.ts';
+import { COORDINATOR_OPERATIONS } from '../model/coordinator-operations.ts';
 import type { LogRecord } from '../model/records.ts';
-import type { HeartbeatRequest, ReportRequest, Request } from '../model/request.ts';
+import type { DecidedBy, HeartbeatRequest, ReportRequest, Request } from '../model/request.ts';
 import type { Response } from '../model/response.ts';
 import type { Context } from './context.ts';
 import { extended } from './lease-manager.ts';
@@ -18,13 +19,10 @@ export type Choice =
   | { readonly append?: undefined; readonly answer: Response };
 
 /** Requests that one record decides. Leases are several grants: lease-manager's nextGrant. */
-export type Changing = Extract<
-  Request,
-  { op: 'submit' | 'heartbeat' | 'complete' | 'fail' | 'kill' | 'redrive' }
->;
+export type Changing = DecidedBy<'record'>;
 
-const CHANGING = new Set(['submit', 'heartbeat', 'complete', 'fail', 'kill', 'redrive']);
-export const isChanging = (request: Request): request is Changing => CHANGING.has(request.op);
+export const isChanging = (request: Request): request is Changing =>
+  COORDINATOR_OPERATIONS[request.op].coordinator === 'record';
 
 /** @param request one that validate() has passed, on this very state, with this subject. */
 export function choose(context: Context, request: Changing, subject: Subject, now: number): Choice {

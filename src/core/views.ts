@@ -1,8 +1,9 @@
 // Owns the answers to reads: one task, lists of tasks, and where a task stands now. What the state
 // does not hold is read from the task's own records.
 
+import { COORDINATOR_OPERATIONS } from '../model/coordinator-operations.ts';
 import type { TaskCompleted } from '../model/records.ts';
-import type { Request, TaskRequest, TasksRequest } from '../model/request.ts';
+import type { DecidedBy, Request, TaskRequest, TasksRequest } from '../model/request.ts';
 import type {
   HeldLease,
   Relative,
@@ -16,13 +17,9 @@ import { type Context, recordAt } from './context.ts';
 import { isPoisoned } from './lease-manager.ts';
 import { NONE } from './task-table.ts';
 
-export type ReadRequest = Exclude<
-  Request,
-  { op: 'submit' | 'lease' | 'heartbeat' | 'complete' | 'fail' | 'kill' | 'redrive' }
->;
-
-const READS = new Set(['task', 'tasks', 'standing', 'stats', 'queues', 'workers', 'metrics']);
-export const isRead = (request: Request): request is ReadRequest => READS.has(request.op);
+export type ReadRequest = DecidedBy<'read'>;
+export const isRead = (request: Request): request is ReadRequest =>
+  COORDINATOR_OPERATIONS[request.op].coordinator === 'read';
 
 /** A list looks at so many tasks at most: a page may be short and still say where to go on. */
 const SCANNED_MAX = 50_000;

@@ -1,123 +1,59 @@
 // Owns the shapes of what is asked of the coordinator, after parsing: ids are numbers, bytes are
-// bytes, every field is known and in range. Whoever holds a Request need not look at its form
-// again.
+// bytes, every field is known and in range. They follow from the table of operations.
 
-import type { FailureKind, ReportVerb } from './records.ts';
+import type { COORDINATOR_OPERATIONS } from './coordinator-operations.ts';
+import type { OPERATIONS, OperationName } from './operations.ts';
+import type { Field, Fields, Group } from './request-fields.ts';
 
-export interface SubmitRequest {
-  readonly op: 'submit';
-  readonly queue: string;
-  readonly payload: Uint8Array;
-  readonly requestId?: string | undefined;
-  /** First 16 bytes of SHA-256 over payload, queue and the named options; with requestId only. */
-  readonly contentHash?: Uint8Array | undefined;
-  readonly executionWindowMs?: number | undefined;
-  readonly maxRetries?: number | undefined;
-  readonly backoffMs?: number | undefined;
-  readonly backoffFactor?: number | undefined;
-  readonly backoffMaxMs?: number | undefined;
-  readonly delayMs?: number | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-}
+export { TASK_STATES, type TaskStateName } from './task-states.ts';
 
-export interface LeaseRequest {
-  readonly op: 'lease';
-  readonly workerId: string;
-  /** At least one; a name stands in it once. */
-  readonly queues: readonly string[];
-  readonly max: number;
-  /** 0: answer at once; else park for at most so long until a task becomes eligible. */
-  readonly waitMs: number;
-  readonly capacity?: number | undefined;
-  /** The answer gives payloads as base64 even where they are valid UTF-8. */
-  readonly base64: boolean;
-}
+type Camel<S extends string> = S extends `${infer A}_${infer B}`
+  ? `${A}${Capitalize<Camel<B>>}`
+  : S;
+/** What a field is called in code. */
+type NameOf<K> = K extends 'encoding' ? 'base64' : K extends string ? Camel<K> : never;
+type ValueOf<F> = F extends Field<infer V> ? V : never;
+type IsOptional<F> = F extends Field<unknown, 'optional' | 'made'> ? true : false;
+type KeysOf<F, O extends boolean> = {
+  [K in keyof F]: F[K] extends Group ? never : IsOptional<F[K]> extends O ? K : never;
+}[keyof F];
+type Own<F> = {
+  readonly [K in KeysOf<F, false> as NameOf<K>]: ValueOf<F[K]>;
+} & {
+  readonly [K in KeysOf<F, true> as NameOf<K>]?: ValueOf<F[K]> | undefined;
+};
+type InGroups<F> = {
+  [K in keyof F]: F[K] extends Group<infer G extends Fields> ? (given: Own<G>) => void : never;
+}[keyof F] extends (given: infer G) => void
+  ? G
+  : unknown;
+type Flat<T> = { [K in keyof T]: T[K] };
 
-export interface HeartbeatRequest {
-  readonly op: 'heartbeat';
-  readonly taskId: number;
-  readonly leaseId: number;
-}
+/** What an operation's fields are once they are read. */
+export type RequestOf<O extends OperationName> = O extends OperationName
+  ? Flat<
+      { readonly op: O } & Own<(typeof OPERATIONS)[O]['fields']> &
+        InGroups<(typeof OPERATIONS)[O]['fields']>
+    >
+  : never;
 
-export interface CompleteRequest {
-  readonly op: 'complete';
-  readonly taskId: number;
-  readonly leaseId: number;
-  readonly result?: Uint8Array | undefined;
-}
-
-export interface FailRequest {
-  readonly op: 'fail';
-  readonly taskId: number;
-  readonly leaseId: number;
-  readonly reason: string;
-  readonly kind: FailureKind;
-}
-
-export interface KillRequest {
-  readonly op: 'kill';
-  readonly taskId: number;
-  readonly reason: string;
-}
-
-export interface RedriveRequest {
-  readonly op: 'redrive';
-  readonly taskId: number;
-}
-
+/** The operations that the coordinator is asked for. */
+export type Op = keyof typeof COORDINATOR_OPERATIONS;
+export type SubmitRequest = RequestOf<'submit'>;
+export type LeaseRequest = RequestOf<'lease'>;
+export type HeartbeatRequest = RequestOf<'heartbeat'>;
+export type CompleteRequest = RequestOf<'complete'>;
+export type FailRequest = RequestOf<'fail'>;
+export type KillRequest = RequestOf<'kill'>;
+export type RedriveRequest = RequestOf<'redrive'>;
 /** One task; with waitMs the answer is given when it is terminal or the time is over. */
-export interface TaskRequest {
-  readonly op: 'task';
-  readonly taskId: number;
-  readonly waitMs: number;
-  readonly base64: boolean;
-}
-
-export interface TasksRequest {
-  readonly op: 'tasks';
-  readonly state?: TaskStateName | undefined;
-  readonly queue?: string | undefined;
-  readonly requestId?: string | undefined;
-  /** Task numbers greater than this. */
-  readonly after: number;
-  readonly limit: number;
-}
-
-/** The facts about now that explain adds to a task's records. */
-export interface StandingRequest {
-  readonly op: 'standing';
-  readonly taskId: number;
-}
-
-/** Counts, the soft registry, and the numbers behind the metrics. */
-export interface OverviewRequest {
-  readonly op: 'stats' | 'queues' | 'workers' | 'metrics';
-}
-
+export type TaskRequest = RequestOf<'task'>;
+export type TasksRequest = RequestOf<'tasks'>;
 export type ReportRequest = CompleteRequest | FailRequest;
-export type Request =
-  | SubmitRequest
-  | LeaseRequest
-  | HeartbeatRequest
-  | CompleteRequest
-  | FailRequest
-  | KillRequest
-  | RedriveRequest
-  | TaskRequest
-  | TasksRequest
-  | StandingRequest
-  | OverviewRequest;
-export type Op = Request['op'];
-
-export type TaskStateName = 'WAITING' | 'LEASED' | 'COMPLETED' | 'FAILED' | 'DEAD';
-export const TASK_STATES: readonly TaskStateName[] = [
-  'WAITING',
-  'LEASED',
-  'COMPLETED',
-  'FAILED',
-  'DEAD',
-];
-
-export const isReport = (op: Op): op is ReportVerb => op === 'complete' || op === 'fail';
-/** Requests that end or keep up work in progress: the last eighth of the mailbox is theirs. */
-export const isWorkInProgress = (op: Op): boolean => op === 'heartbeat' || isReport(op);
+export type Request = RequestOf<Op>;
+/** Requests that are decided by one record, by one for each lease, or by none. */
+export type DecidedBy<D extends 'record' | 'leases' | 'read'> = {
+  [O in Op]: (typeof COORDINATOR_OPERATIONS)[O]['coordinator'] extends D ? RequestOf<O> : never;
+}[Op];
+/** What is asked of the log itself. */
+export type LogFields = Omit<RequestOf<'log'>, 'op'>;

@@ -3,8 +3,17 @@
 
 import { REASONS } from '../model/refusal.ts';
 import { TASK_STATES } from '../model/request.ts';
-import { as, boolean, integer, list, object, optional, type Schema, text } from './schema.ts';
-import { LeaseIdText, MetadataBody, QueueName, TaskIdText } from './schemas.ts';
+import { LeaseIdText, MetadataBody, QueueName, TaskIdText } from '../model/request-fields.ts';
+import {
+  as,
+  boolean,
+  integer,
+  list,
+  object,
+  optional,
+  type Schema,
+  text,
+} from '../model/schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const word = (values: readonly string[], description: string) =>

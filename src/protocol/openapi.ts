@@ -1,10 +1,12 @@
-// Owns the OpenAPI 3.1 document, put together from the schemas that validate requests, the
-// descriptions of answers and the list of operations.
+// Owns the OpenAPI 3.1 document, made from the table of operations, the forms that validate
+// requests, and the descriptions of answers.
 
+import type { Route } from '../model/operation.ts';
+import { OPERATION_NAMES, type OperationName, operationOf } from '../model/operations.ts';
+import { LeaseIdText, QueueName, TaskIdText } from '../model/request-fields.ts';
+import type { Schema } from '../model/schema.ts';
 import { ANSWERS } from './answer-schemas.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
-import type { Schema } from './schema.ts';
-import { LeaseIdText, QueueName, SCHEMAS, TaskIdText } from './schemas.ts';
+import { FORMS } from './forms.ts';
 
 type Json = Record<string, unknown>;
 
@@ -28,8 +30,11 @@ const REFUSALS: Readonly<Record<number, string>> = {
 /** @param version of the product. */
 export function openApi(version: string): Json {
   const paths: Record<string, Json> = {};
-  for (const operation of OPERATIONS) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
+  for (const name of OPERATION_NAMES) {
+    const { http } = operationOf(name);
+    if (http === undefined) continue;
+    const method = http.method.toLowerCase();
+    paths[http.path] = { ...paths[http.path], [method]: describe(name, http) };
   }
   return {
     openapi: '3.1.0',
@@ -58,16 +63,16 @@ export function openApi(version: string): Json {
   };
 }
 
-function describe(operation: Operation): Json {
-  const { id, tag, summary, form, method, rawBody, open, path } = operation;
+function describe(name: OperationName, row: Route): Json {
+  const { id = name, tag, summary, method, rawBody, open, path, inQuery = [] } = row;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
-  const fields = form === undefined ? undefined : without(SCHEMAS[form], inPath);
-  const inQuery = fields !== undefined && (method === 'get' || rawBody === true);
+  const form = FORMS[name];
+  const fields = without(form, inPath);
   const parameters = [
-    ...inPath.map((name) => parameter('path', name, PATH_FIELDS[name] ?? {}, true)),
-    ...(inQuery ? queryOf(fields) : []),
-    ...(id === 'lease' ? [parameter('query', 'encoding', encoding(), false)] : []),
-    ...(id === 'submit' || rawBody ? [idempotencyKey()] : []),
+    ...inPath.map((field) => parameter('path', field, PATH_FIELDS[field] ?? {}, true)),
+    ...(method === 'GET' || rawBody ? queryOf(fields) : []),
+    ...inQuery.map((field) => parameter('query', field, form.properties[field] ?? {}, false)),
+    ...(row.idempotencyKey ? [idempotencyKey()] : []),
   ];
   const body = rawBody
     ? bodyOf('application/octet-stream', {})
@@ -78,18 +83,18 @@ function describe(operation: Operation): Json {
     summary,
     ...(open ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(method === 'post' ? { requestBody: body } : {}),
-    responses: responsesOf(operation),
+    ...(method === 'POST' ? { requestBody: body } : {}),
+    responses: responsesOf(row),
   };
 }
 
-function responsesOf({ answers, refusals, open, method }: Operation): Json {
+function responsesOf({ answer, refusals, open, method }: Route): Json {
   const responses: Json = {};
-  for (const [status, answer] of Object.entries(answers)) {
+  for (const status of MAKES.has(answer) ? [200, 201] : [200]) {
     responses[status] = { description: describeSuccess(status), content: contentOf(answer) };
   }
   const guarded = open ? [] : [401, 403];
-  for (const status of [...refusals, ...guarded, ...(method === 'post' ? [415] : [])]) {
+  for (const status of [...refusals, ...guarded, ...(method === 'POST' ? [415] : [])]) {
     const schema = { $ref: '#/components/schemas/Problem' };
     responses[status] = {
       description: REFUSALS[status],
@@ -100,11 +105,12 @@ function responsesOf({ answers, refusals, open, method }: Operation): Json {
   return responses;
 }
 
-const describeSuccess = (status: string): string => (status === '201' ? 'Made.' : 'Answered.');
+/** Answers to what makes a task: 201, or 200 where an earlier request has made it. */
+const MAKES: ReadonlySet<string> = new Set(['Submitted', 'Redriven']);
+const describeSuccess = (status: number): string => (status === 201 ? 'Made.' : 'Answered.');
 const retryAfter = (): Json => ({ description: 'In seconds.', schema: { type: 'integer' } });
-const encoding = (): Json => ({ ...SCHEMAS.lease.properties.encoding });
 
-function contentOf(answer: Operation['answers'][number]): Json {
+function contentOf(answer: string): Json {
   const text = { schema: { type: 'string' } };
   switch (answer) {
     case 'text':

@@ -1,7 +1,6 @@
-// Owns the checks of single fields that a schema cannot say: length in bytes, lone surrogates, ids
-// beyond what a number can hold. Each returns the value or a refusal naming the field.
+// Owns the checks of single fields that a form cannot say: length in bytes, lone surrogates. Each
+// returns the refusal that names the field.
 
-import { parseLeaseId, parseTaskId } from '../model/ids.ts';
 import { METADATA_MAX_BYTES } from '../model/limits.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';
 import { isWellFormed } from './json.ts';
@@ -42,11 +41,3 @@ export function badMetadata(metadata: Readonly<Record<string, string>>): Rejecte
   const detail = `metadata has ${bytes} bytes in all; at most ${METADATA_MAX_BYTES} are taken.`;
   return refuse('metadata', detail);
 }
-
-/** @returns the task's number; the shape is checked already, the size of the number is not. */
-export const readTaskId = (text: string): number | Rejected =>
-  parseTaskId(text) ?? refuse('task_id', 'task_id must be a task id, as submit answered it.');
-
-/** @returns the lease's number; the shape is checked already, the size of the number is not. */
-export const readLeaseId = (text: string): number | Rejected =>
-  parseLeaseId(text) ?? refuse('lease_id', 'lease_id must be a lease id, as lease answered it.');

@@ -7,12 +7,13 @@ import { decodeBase64 } from './base64.ts';
 import { isWellFormed } from './json.ts';
 import { refuse } from './parse-fields.ts';
 
-/** @returns the bytes of `name` or of `name_base64`; undefined when neither is there. */
+/** @returns the bytes of `name` or of `name_base64`; undefined when neither must be there. */
 export function readBytes(
-  name: 'payload' | 'result',
+  name: string,
   text: string | undefined,
   base64: string | undefined,
   maxBytes: number,
+  isRequired: boolean,
 ): Uint8Array | Rejected | undefined {
   if (text !== undefined && base64 !== undefined) {
     return refuse(`${name}_base64`, `Give either ${name} or ${name}_base64, not both.`);
@@ -24,7 +25,10 @@ export function readBytes(
     }
     return checkSize(name, Buffer.from(text, 'utf8'), maxBytes);
   }
-  if (base64 === undefined) return undefined;
+  if (base64 === undefined) {
+    const missing = `The field ${name} (or ${name}_base64) is missing.`;
+    return isRequired ? refuse(name, missing) : undefined;
+  }
   const bytes = decodeBase64(base64);
   if (bytes === undefined) {
     return refuse(

@@ -3,41 +3,22 @@
 // form has no version and is never stored.
 
 import { ByteReader, ByteWriter } from '../model/bytes.ts';
-import {
-  type Op,
-  type OverviewRequest,
-  type Request,
-  type SubmitRequest,
-  TASK_STATES,
-  type TasksRequest,
-} from '../model/request.ts';
+import { operationsThat } from '../model/operations.ts';
+import type { Op, Request } from '../model/request.ts';
+import { compile } from './compile.ts';
+import { MEMBERS, type Member } from './members.ts';
 
-const OPS = [
-  'submit',
-  'lease',
-  'heartbeat',
-  'complete',
-  'fail',
-  'kill',
-  'redrive',
-  'task',
-  'tasks',
-  'standing',
-  'stats',
-  'queues',
-  'workers',
-  'metrics',
-] as const satisfies readonly Op[];
-const KINDS = ['error', 'permanent', 'released'] as const;
+const OPS = operationsThat(({ coordinator }) => coordinator !== undefined) as readonly Op[];
+const CODES = Object.fromEntries(OPS.map((op, code) => [op, code])) as Record<Op, number>;
 
 const writer = new ByteWriter(1_024);
 const reader = new ByteReader();
+const names = { writer, reader, writeList, readList, writeMetadata, readMetadata, wordAt };
 
 /** @returns a view that the next call overwrites: the mailbox copies it at once. */
 export function encodeRequest(request: Request): Uint8Array {
   writer.reset();
-  writer.u8(OPS.indexOf(request.op));
-  writeFields(request);
+  (WRITERS[CODES[request.op]] as (typeof WRITERS)[number])(request);
   return writer.view();
 }
 
@@ -47,153 +28,81 @@ export function encodeRequest(request: Request): Uint8Array {
  */
 export function decodeRequest(message: Uint8Array): Request {
   reader.reset(message);
-  const op = OPS[reader.u8()];
-  if (op === undefined) throw new RangeError('unknown op');
-  const request = readFields(op);
-  if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after a ${op}`);
+  const read = READERS[reader.u8()];
+  if (read === undefined) throw new RangeError('unknown op');
+  const request = read();
+  if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after a request`);
   return request;
 }
 
-function writeFields(request: Request): void {
-  switch (request.op) {
-    case 'submit':
-      return writeSubmit(request);
-    case 'lease':
-      writer.string(request.workerId);
-      writer.varint(request.queues.length);
-      for (const queue of request.queues) writer.string(queue);
-      writer.varint(request.max);
-      writer.varint(request.waitMs);
-      writer.optionalVarint(request.capacity);
-      return writer.bool(request.base64);
-    case 'heartbeat':
-    case 'complete':
-    case 'fail':
-      writer.varint(request.taskId);
-      writer.varint(request.leaseId);
-      if (request.op === 'complete') writeBytes(request.result);
-      if (request.op !== 'fail') return;
-      writer.string(request.reason);
-      return writer.u8(KINDS.indexOf(request.kind));
-    case 'kill':
-      writer.varint(request.taskId);
-      return writer.string(request.reason);
-    case 'redrive':
-    case 'standing':
-      return writer.varint(request.taskId);
-    case 'task':
-      writer.varint(request.taskId);
-      writer.varint(request.waitMs);
-      return writer.bool(request.base64);
-    case 'tasks':
-      return writeTasks(request);
-    default:
-      return;
-  }
+/** By the op's place in the list. */
+const WRITERS = OPS.map((op, code): ((request: Request) => void) => {
+  const lines = MEMBERS[op].map((member) => {
+    const value = `request.${member.name}`;
+    const { write } = wayOf(member, value);
+    if (isThere(member)) return `${write};`;
+    return `writer.bool(${value} !== undefined); if (${value} !== undefined) ${write};`;
+  });
+  return compile(names, 'request', `writer.u8(${code});\n${lines.join('\n')}`);
+});
+
+const READERS = OPS.map((op): (() => Request) => {
+  const lines = MEMBERS[op].map((member) => {
+    const { read } = wayOf(member, '');
+    const value = isThere(member) ? read : `reader.bool() ? ${read} : undefined`;
+    return `const ${member.name} = ${value};`;
+  });
+  const request = `{ op: '${op}', ${MEMBERS[op].map(({ name }) => name).join(', ')} }`;
+  return compile(names, '', `${lines.join('\n')}\nreturn ${request};`);
+});
+
+function isThere({ field: { presence } }: Member): boolean {
+  return presence === 'required' || presence === 'filled';
 }
 
-function readFields(op: (typeof OPS)[number]): Request {
-  switch (op) {
-    case 'submit':
-      return readSubmit();
+/** @returns the expressions that write a value and read it. */
+function wayOf({ field: { kind, words } }: Member, value: string): { write: string; read: string } {
+  const by = (method: string) => ({
+    write: `writer.${method}(${value})`,
+    read: `reader.${method}()`,
+  });
+  switch (kind) {
+    case 'number':
+    case 'task':
     case 'lease':
+    case 'place':
+      return by('varint');
+    case 'fraction':
+      return by('f64');
+    case 'flag':
+      return by('bool');
+    case 'bytes':
+      return by('bytes');
+    case 'word': {
+      const list = JSON.stringify(words);
       return {
-        op,
-        workerId: reader.string(),
-        queues: readList(),
-        max: reader.varint(),
-        waitMs: reader.varint(),
-        capacity: reader.optionalVarint(),
-        base64: reader.bool(),
+        write: `writer.u8(${list}.indexOf(${value}))`,
+        read: `wordAt(${list}, reader.u8())`,
       };
-    case 'heartbeat':
-      return { op, taskId: reader.varint(), leaseId: reader.varint() };
-    case 'complete':
-      return { op, taskId: reader.varint(), leaseId: reader.varint(), result: readBytes() };
-    case 'fail': {
-      const [taskId, leaseId, reason] = [reader.varint(), reader.varint(), reader.string()];
-      return { op, taskId, leaseId, reason, kind: pick(KINDS) };
     }
-    case 'kill':
-      return { op, taskId: reader.varint(), reason: reader.string() };
-    case 'redrive':
-    case 'standing':
-      return { op, taskId: reader.varint() };
-    case 'task':
-      return { op, taskId: reader.varint(), waitMs: reader.varint(), base64: reader.bool() };
-    case 'tasks':
-      return readTasks();
+    case 'names':
+      return { write: `writeList(${value})`, read: 'readList()' };
+    case 'metadata':
+      return { write: `writeMetadata(${value})`, read: 'readMetadata()' };
     default:
-      return { op } satisfies OverviewRequest;
+      return by('string');
   }
 }
 
-function writeSubmit(request: SubmitRequest): void {
-  writer.string(request.queue);
-  writer.bytes(request.payload);
-  writer.optionalString(request.requestId);
-  writeBytes(request.contentHash);
-  writer.optionalVarint(request.executionWindowMs);
-  writer.optionalVarint(request.maxRetries);
-  writer.optionalVarint(request.backoffMs);
-  writer.bool(request.backoffFactor !== undefined);
-  if (request.backoffFactor !== undefined) writer.f64(request.backoffFactor);
-  writer.optionalVarint(request.backoffMaxMs);
-  writer.optionalVarint(request.delayMs);
-  const { metadata } = request;
-  writer.bool(metadata !== undefined);
-  if (metadata === undefined) return;
-  const entries = Object.entries(metadata);
-  writer.varint(entries.length);
-  for (const [key, value] of entries) {
-    writer.string(key);
-    writer.string(value);
-  }
+function wordAt(words: readonly string[], index: number): string {
+  const word = words[index];
+  if (word === undefined) throw new RangeError(`no choice ${index}`);
+  return word;
 }
 
-function readSubmit(): SubmitRequest {
-  return {
-    op: 'submit',
-    queue: reader.string(),
-    payload: reader.bytes(),
-    requestId: reader.optionalString(),
-    contentHash: readBytes(),
-    executionWindowMs: reader.optionalVarint(),
-    maxRetries: reader.optionalVarint(),
-    backoffMs: reader.optionalVarint(),
-    backoffFactor: reader.bool() ? reader.f64() : undefined,
-    backoffMaxMs: reader.optionalVarint(),
-    delayMs: reader.optionalVarint(),
-    metadata: reader.bool() ? readMetadata() : undefined,
-  };
-}
-
-function readMetadata(): Record<string, string> {
-  const entries: [string, string][] = [];
-  for (let left = reader.varint(); left > 0; left -= 1) {
-    entries.push([reader.string(), reader.string()]);
-  }
-  return Object.fromEntries(entries);
-}
-
-function writeTasks(request: TasksRequest): void {
-  writer.u8(request.state === undefined ? 0 : TASK_STATES.indexOf(request.state) + 1);
-  writer.optionalString(request.queue);
-  writer.optionalString(request.requestId);
-  writer.varint(request.after);
-  writer.varint(request.limit);
-}
-
-function readTasks(): TasksRequest {
-  const state = reader.u8();
-  return {
-    op: 'tasks',
-    state: state === 0 ? undefined : at(TASK_STATES, state - 1),
-    queue: reader.optionalString(),
-    requestId: reader.optionalString(),
-    after: reader.varint(),
-    limit: reader.varint(),
-  };
+function writeList(list: readonly string[]): void {
+  writer.varint(list.length);
+  for (const name of list) writer.string(name);
 }
 
 function readList(): string[] {
@@ -202,17 +111,19 @@ function readList(): string[] {
   return list;
 }
 
-function writeBytes(bytes: Uint8Array | undefined): void {
-  writer.bool(bytes !== undefined);
-  if (bytes !== undefined) writer.bytes(bytes);
+function writeMetadata(metadata: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(metadata);
+  writer.varint(entries.length);
+  for (const [key, value] of entries) {
+    writer.string(key);
+    writer.string(value);
+  }
 }
 
-const readBytes = (): Uint8Array | undefined => (reader.bool() ? reader.bytes() : undefined);
-
-const pick = <T>(values: readonly T[]): T => at(values, reader.u8());
-
-function at<T>(values: readonly T[], index: number): T {
-  const value = values[index];
-  if (value === undefined) throw new RangeError(`no choice ${index}`);
-  return value;
+function readMetadata(): Record<string, string> {
+  const entries: [string, string][] = [];
+  for (let left = reader.varint(); left > 0; left -= 1) {
+    entries.push([reader.string(), reader.string()]);
+  }
+  return Object.fromEntries(entries);
 }

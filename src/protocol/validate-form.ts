@@ -2,40 +2,38 @@
 // value that has not: which field, and what belongs there. It never repairs or converts anything.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { type OperationName } from '../model/operations.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';
-import type { Schema } from './schema.ts';
-import { type Form, SCHEMAS } from './schemas.ts';
+import type { Schema } from '../model/schema.ts';
+import { FORMS } from './forms.ts';
 
 // Our schemas are our own and tested: to check them against the meta-schema at each start would
 // cost more than to compile them. The first fault is enough: a body may hold a million.
 const ajv = new Ajv({ meta: false, validateSchema: false, strict: false, ownProperties: true });
-const validators = new Map<Form, ValidateFunction>();
+const validators = new Map<OperationName, ValidateFunction>();
 
-function validatorOf(form: Form): ValidateFunction {
+function validatorOf(form: OperationName): ValidateFunction {
   let validator = validators.get(form);
   if (validator === undefined) {
-    validator = ajv.compile(SCHEMAS[form]);
+    validator = ajv.compile(FORMS[form]);
     validators.set(form, validator);
   }
   return validator;
 }
 
-/** Every form, the ones that are asked first in front; see prepare. */
-export const FORMS = Object.keys(SCHEMAS) as readonly Form[];
-
 /** Makes a form's judge now, so that the first request of its kind does not wait for it. */
-export const prepare = (form: Form): void => void validatorOf(form);
+export const prepare = (form: OperationName): void => void validatorOf(form);
 
 /** @returns undefined when the value has the form, else what is wrong with it, naming the field. */
-export function malformed(form: Form, value: unknown): Rejected | undefined {
+export function malformed(form: OperationName, value: unknown): Rejected | undefined {
   const validator = validatorOf(form);
   if (validator(value)) return undefined;
-  return explain(SCHEMAS[form], validator.errors?.[0], value);
+  return explain(FORMS[form], validator.errors?.[0], value);
 }
 
 /** @returns whether a field is a whole number, so that its text in a query may be made one. */
-export function wantsWholeNumber(form: Form, field: string): boolean {
-  const { properties } = SCHEMAS[form];
+export function wantsWholeNumber(form: OperationName, field: string): boolean {
+  const { properties } = FORMS[form];
   return Object.hasOwn(properties, field) && properties[field]?.type === 'integer';
 }
 

@@ -1,18 +1,19 @@
 // Owns what the proxies understand of the interface: which operation a request is, which task and
 // lease it names, which point it passes, and what an answer says. The operations are those of the
-// protocol's own table.
+// interface's own table.
 
-import { OPERATIONS } from '../protocol/operations.ts';
+import { OPERATION_NAMES, operationOf } from '../model/operations.ts';
 import type { Point } from './points.ts';
 import type { Exchange, GrantedLease } from './traffic.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const ROUTES = OPERATIONS.map(({ method, path, id }) => ({
-  method: method.toUpperCase(),
-  pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
-  id,
-}));
+const ROUTES = OPERATION_NAMES.flatMap((op) => {
+  const { http } = operationOf(op);
+  if (http === undefined) return [];
+  const pattern = new RegExp(`^${http.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+  return { op, method: http.method, pattern };
+});
 
 const POINTS: Readonly<Record<string, readonly [request: Point, answer: Point]>> = {
   lease: ['lease', 'grant'],
@@ -34,11 +35,11 @@ export type Asked = Pick<Exchange, 'op' | 'taskId' | 'leaseId' | 'said'>;
 export function httpRequest(method: string, target: string, body: string): Asked {
   const path = target.split('?')[0] ?? '';
   const json = jsonOf(body);
-  for (const { method: ofRoute, pattern, id } of ROUTES) {
+  for (const { method: ofRoute, pattern, op } of ROUTES) {
     const match = method === ofRoute ? pattern.exec(path) : null;
     if (match === null) continue;
     const { task_id: inPath, lease_id: leaseId } = match.groups ?? {};
-    return asked(id, inPath ?? textOf(json['task_id']), leaseId, json);
+    return asked(op, inPath ?? textOf(json['task_id']), leaseId, json);
   }
   return { op: undefined, taskId: undefined, leaseId: undefined, said: `${method} ${path}` };
 }

@@ -1,8 +1,8 @@
 // Shows which request each route makes of its input, and what it refuses before anybody is asked.
 
 import { expect } from 'chai';
-import { readRoutes } from '../../actors/http/reads.ts';
-import { coordinatorRoutes } from '../../actors/http/routes.ts';
+import { readHandlers } from '../../actors/http/reads.ts';
+import { routesOf } from '../../actors/http/routes.ts';
 import { rejected, unavailable } from '../../src/model/refusal.ts';
 import { type Decide, type Stage, send, startServer, until, Wire } from './http-support.ts';
 
@@ -223,8 +223,10 @@ describe('HTTP routes', () => {
       listed.push(...allow.map((method) => `${method} ${path}`));
     }
     const routes = [
-      ...coordinatorRoutes({ gate: undefined, limits: {}, batchMaxBytes: 1 } as never),
-      ...readRoutes({ version: '', shownConfig: {} } as never),
+      ...routesOf(
+        { gate: undefined, limits: {}, batchMaxBytes: 1 } as never,
+        readHandlers({ version: '', shownConfig: {} } as never),
+      ),
     ].map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`);
     expect(routes).to.have.members(listed);
   });

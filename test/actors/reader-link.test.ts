@@ -9,10 +9,9 @@ import { ReaderLink } from '../../actors/ingress/reader-link.ts';
 import { type Reading, serveReader, type Waiter } from '../../actors/reader/session.ts';
 import { RequestTimes } from '../../src/metrics/request-times.ts';
 import { rejected } from '../../src/model/refusal.ts';
-import type { Request } from '../../src/model/request.ts';
+import type { LogFields, Request } from '../../src/model/request.ts';
 import type { Standing } from '../../src/model/response.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
-import type { LogFields } from '../../src/protocol/schemas.ts';
 import { queueNames } from '../../src/reader/queue-names.ts';
 import { RandomLog } from '../reader/random-log.ts';
 

@@ -4,8 +4,7 @@
 import { connect, type Socket } from 'node:net';
 import type { OnAnswer, SocketBackend } from '../../actors/socket/methods.ts';
 import { SocketServer } from '../../actors/socket/socket-server.ts';
-import type { Request } from '../../src/model/request.ts';
-import type { ExplainFields, LogPageFields } from '../../src/protocol/schemas.ts';
+import type { Request, RequestOf } from '../../src/model/request.ts';
 
 export interface Asked {
   readonly ticket: number;
@@ -46,10 +45,15 @@ export class FakeBackend implements SocketBackend {
     this.hastened.push(ticket);
     this.onHasten(ticket);
   }
-  async explain(fields: ExplainFields): Promise<string> {
-    return JSON.stringify({ ...fields, story: true });
+  async explain(fields: RequestOf<'explain'>): Promise<string> {
+    return JSON.stringify({
+      task_id: `T${fields.taskId}`,
+      at: fields.at,
+      format: fields.format,
+      story: true,
+    });
   }
-  async log(fields: LogPageFields): Promise<string> {
+  async log(fields: RequestOf<'logPage'>): Promise<string> {
     return JSON.stringify({ records: [], next: 1, more: false, ...fields });
   }
 }

@@ -36,7 +36,7 @@ const layers: Record<string, Layer> = {
   'src/monotonic.ts': { mayImport: [], packages: NOTHING },
   'src/client': { mayImport: ['src/model', 'src/protocol', 'src/monotonic.ts'] },
   'src/index.ts': { mayImport: ['src/client', 'src/model'] },
-  'src/rehearse': { mayImport: ['src/protocol', 'src/play/demo'] },
+  'src/rehearse': { mayImport: ['src/model', 'src/protocol', 'src/play/demo'] },
   'src/play': { mayImport: ['src/model', 'src/play/demo'] },
   'src/play/demo': { mayImport: ['src/index.ts', 'src/cli/record-line.ts'] },
   'src/cli': {

@@ -1,10 +1,11 @@
 // Every row is a request that must be refused as malformed, with the field that its refusal names.
 import { expect } from 'chai';
+import type { Op } from '../../src/model/request.ts';
 import { parseJson } from '../../src/protocol/json.ts';
-import { parseRequest, type Verb } from '../../src/protocol/parse.ts';
+import { parseRequest } from '../../src/protocol/parse.ts';
 
 const limits = { payloadMaxBytes: 100 };
-const ask = (verb: Verb, text: string) => {
+const ask = (verb: Op, text: string) => {
   const json = parseJson(Buffer.from(text));
   return json.kind === 'json' ? parseRequest(verb, json.value, limits) : json;
 };
@@ -15,7 +16,7 @@ const IDS = ['5', '{}', '[]', 'null', '""', `"${'w'.repeat(257)}"`, `"${'é'.rep
 const report = '"task_id":"T1","lease_id":"L2"';
 
 /** verb, text with % for the value, values, field. */
-const rows: readonly (readonly [Verb, string, readonly string[], string])[] = [
+const rows: readonly (readonly [Op, string, readonly string[], string])[] = [
   ['submit', '{"payload":%}', ['5', '{}', '[]', 'true', 'null', '"\\ud800"'], 'payload'],
   ['submit', '{%}', ['', '"queue":"q"'], 'payload'],
   [

@@ -2,11 +2,10 @@
 
 import { expect } from 'chai';
 import type { SubmitRequest } from '../../src/model/request.ts';
-import { parseRequest } from '../../src/protocol/parse.ts';
-import { parseRawSubmit, parseSubmit } from '../../src/protocol/parse-submit.ts';
+import { parseRawSubmit, parseRequest } from '../../src/protocol/parse.ts';
 
 const limits = { payloadMaxBytes: 1_000 };
-const submit = (fields: object) => parseSubmit(fields, limits) as SubmitRequest;
+const submit = (fields: object) => parseRequest('submit', fields, limits) as SubmitRequest;
 const hash = (fields: object) =>
   Buffer.from(
     submit({ payload: 'p', request_id: 'r', ...fields }).contentHash ?? Buffer.alloc(0),
@@ -60,14 +59,14 @@ describe('requests that are taken', () => {
   it('refuses a payload or result over the limit as too large', () => {
     const over = 'p'.repeat(1_001);
     const report = { task_id: 'T1', lease_id: 'L2', result: over };
-    expect(parseSubmit({ payload: over }, limits)).to.include({ reason: 'too_large' });
+    expect(parseRequest('submit', { payload: over }, limits)).to.include({ reason: 'too_large' });
     expect(parseRequest('complete', report, limits)).to.include({ reason: 'too_large' });
     // What counts are the bytes, in whichever form they come.
     const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
     const { result: _, ...ids } = report;
     for (const [bytes, kind] of [[1_001, 'refusal'] as const, [1_000, undefined] as const]) {
       const asked = [
-        parseSubmit({ payload_base64: base64(bytes) }, limits),
+        parseRequest('submit', { payload_base64: base64(bytes) }, limits),
         parseRequest('complete', { ...ids, result_base64: base64(bytes) }, limits),
       ];
       expect(asked.map((one) => ('kind' in one ? one.kind : undefined))).to.deep.equal([

@@ -17,11 +17,12 @@ import { explanationText } from '../../src/explain/page-text.ts';
 import type { Outcome } from '../../src/log/memory-log.ts';
 import { parseTaskId } from '../../src/model/ids.ts';
 import type { CoreKnobs } from '../../src/model/knobs.ts';
+import type { Op } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
 import { clockText } from '../../src/model/time-text.ts';
 import { format } from '../../src/protocol/format.ts';
 import { httpStatus } from '../../src/protocol/http-status.ts';
-import { parseRequest, type Verb } from '../../src/protocol/parse.ts';
+import { parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
 import { formatRecord } from '../../src/protocol/record-json.ts';
 import { readStory } from '../../src/reader/task-story.ts';
@@ -61,7 +62,7 @@ export class Stage {
 
   private async act(command: string, rest: string): Promise<string[]> {
     const { world } = this;
-    if (VERBS.test(command)) return this.ask(command as Verb, rest);
+    if (VERBS.test(command)) return this.ask(command as Op, rest);
     if (command === 'at') world.time = Number(rest);
     else if (command === 'tick') await world.tick();
     else if (command === 'restart') await world.restart();
@@ -72,7 +73,7 @@ export class Stage {
     return [];
   }
 
-  private async ask(verb: Verb, fields: string): Promise<string[]> {
+  private async ask(verb: Op, fields: string): Promise<string[]> {
     const request = parseRequest(verb, JSON.parse(fields === '' ? '{}' : fields), LIMITS);
     if (isRefusal(request)) return [shown(request)];
     const ticket = this.world.take(request);

@@ -8,10 +8,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { OPERATION_NAMES, operationOf } from '../../src/model/operations.ts';
 import { REASONS } from '../../src/model/refusal.ts';
 import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
-import { OPERATIONS } from '../../src/protocol/operations.ts';
 import { cleanEnv } from '../e2e/support.ts';
 import { VERSION } from '../support/memory-server.ts';
 import { commandsOf, holdsTo, replayed } from '../support/script.ts';
@@ -50,13 +50,14 @@ describe('the wire', () => {
     const asked = files.flatMap((file) =>
       commandsOf(readFileSync(path.join(SCRIPTS, file), 'utf8')),
     );
-    const missing = OPERATIONS.filter(({ method, path: route }) => {
-      const pattern = new RegExp(
-        `^(& )?${method.toUpperCase()} ${route.replaceAll(/\{\w+\}/g, '[^/? ]+')}([? ]|$)`,
-      );
+    const missing = OPERATION_NAMES.filter((name) => {
+      const { http } = operationOf(name);
+      if (http === undefined) return false;
+      const route = http.path.replaceAll(/\{\w+\}/g, '[^/? ]+');
+      const pattern = new RegExp(`^(& )?${http.method} ${route}([? ]|$)`);
       return !asked.some((command) => pattern.test(command));
     });
-    expect(missing.map(({ id }) => id)).to.deep.equal([]);
+    expect(missing).to.deep.equal([]);
   });
 
   it('is refused for every reason that there is', () => {

@@ -1,6 +1,6 @@
 // Owns the few words in which our schemas are written: each makes a plain JSON Schema object and
 // remembers the type of the values that it describes, so that one schema validates, gives the type
-// and is what the OpenAPI document shows. It judges nothing; see validate.ts.
+// and is what the OpenAPI document shows. It judges nothing; see protocol/validate-form.ts.
 
 declare const described: unique symbol;
 
