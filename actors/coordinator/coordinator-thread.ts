@@ -181,7 +181,8 @@ class CoordinatorActor {
         // Between its start and its first request a coordinator writes expiries only.
         const expired_overdue = mode === 'serving' ? lastSeq - epoch : undefined;
         const fields = { last_sequence: lastSeq, expired_overdue };
-        this.notices.entered(mode, clock.monotonic(), fields, data.dataDir).forEach(say);
+        const place = { dataDir: data.dataDir, why: this.log.trouble };
+        this.notices.entered(mode, clock.monotonic(), fields, place).forEach(say);
       },
       removed: (segment, records) => {
         const { first, last } = segment;

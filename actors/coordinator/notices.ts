@@ -45,6 +45,12 @@ const line = (level: 'info' | 'warn', msg: string, fields: Fields): LogLine => (
   ...fields,
 });
 
+/** Where the log is, and why it did not take the newest group, in words. */
+export interface Place {
+  readonly dataDir: string;
+  readonly why?: string | undefined;
+}
+
 export class Notices {
   private last: Sight | undefined;
   private offsetTold = 0;
@@ -80,8 +86,8 @@ export class Notices {
     ].filter((one) => one !== false && one !== undefined);
   }
 
-  /** @param dataDir whose device may be full: LMDB calls that an input/output error. */
-  entered(mode: Mode, now: number, fields: Fields, dataDir: string): LogLine[] {
+  /** @param place whose device may be full: LMDB calls that an input/output error. */
+  entered(mode: Mode, now: number, fields: Fields, place: Place): LogLine[] {
     this.mode = mode;
     const isTrouble = mode === 'read-only' || mode === 'rebuilding';
     if (!isTrouble) {
@@ -97,7 +103,10 @@ export class Notices {
       mode === 'read-only'
         ? 'the log takes no records; reads go on'
         : 'the log did not take a group; what it holds is read again';
-    return [line('warn', msg, { mode, ...fields, free_bytes: freeBytes(dataDir) })];
+    const { dataDir, why } = place;
+    // Space on the device tells nothing where it is the process that has run out of something.
+    const space = isOfProcess(why) ? {} : { free_bytes: freeBytes(dataDir) };
+    return [line('warn', msg, { mode, ...fields, why, ...space })];
   }
 
   private clock(offset: number): LogLine | undefined {
@@ -166,6 +175,9 @@ class Spell {
     return 'begun';
   }
 }
+
+/** Descriptors or memory: the limit is the process's, or the machine's, and not the device's. */
+const isOfProcess = (why = ''): boolean => /\((EMFILE|ENFILE|ENOMEM|EAGAIN)\)/.test(why);
 
 function freeBytes(dataDir: string): number | undefined {
   try {

@@ -1,10 +1,9 @@
 // Owns the reading of what a user gives as bytes: a file, or the standard input.
 
-import { constants } from 'node:buffer';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { errnoText } from '../model/errno-text.ts';
-import { type Io, say, usage } from './command.ts';
+import { CliError, EXIT, type Io, say, usage } from './command.ts';
 
 /** @param what is read, for who sits before a terminal. @throws CliError with the usage status */
 export async function readInput(
@@ -51,12 +50,16 @@ export function openInput(file: string | undefined, { stdin, stderr }: Io, what:
   }
 }
 
+/** The most that --payload-max-bytes can be: more is refused here, and not after it was sent. */
+const BYTES_MAX = 64 * 1024 * 1024;
+
 /** @returns the member that carries the bytes: as text when they are one, else as base64. */
 export function bytesField(name: string, bytes: Uint8Array): Record<string, string> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // Longer than any text that can be held, and far beyond what a server takes.
-  if (buffer.length >= constants.MAX_STRING_LENGTH) {
-    throw usage(`the ${name} has ${buffer.length} bytes, more than can be sent`);
+  if (buffer.length > BYTES_MAX) {
+    const size = `the ${name} has ${buffer.length} bytes`;
+    const text = `REJECTED too_large: ${size}; no server takes more than ${BYTES_MAX}.`;
+    throw new CliError(EXIT.failed, text);
   }
   const text = buffer.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(buffer)) return { [name]: text };

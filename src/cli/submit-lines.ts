@@ -108,7 +108,7 @@ async function* chunksOf(
   for await (const line of linesOf(stream)) {
     number += 1;
     const request_id = `${prefix}:${number}`;
-    const params = { ...fields, ...bytesField('payload', line), request_id };
+    const params = { ...fields, ...payloadOf(line, number), request_id };
     const wireBytes = Buffer.byteLength(JSON.stringify(params)) + ENVELOPE_BYTES;
     if (chunk.calls.length > 0 && chunk.wireBytes + wireBytes > maxBytes) {
       yield chunk;
@@ -122,6 +122,16 @@ async function* chunksOf(
     chunk = empty();
   }
   if (chunk.calls.length > 0) yield chunk;
+}
+
+/** @throws CliError naming the line, when no server would take it. */
+function payloadOf(line: Buffer, number: number): Record<string, string> {
+  try {
+    return bytesField('payload', line);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw new CliError(error.status, `line ${number}: ${error.message}`);
+  }
 }
 
 /** Answers in the order of the calls. What is UNAVAILABLE is sent again until it is not. */

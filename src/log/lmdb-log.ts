@@ -89,6 +89,7 @@ export class LmdbLog implements Log {
   private readonly line = new AppendLine();
   private segments: Segments;
   private writer: LmdbWriter;
+  private lastTrouble: string | undefined;
 
   constructor(place: Place, options: LmdbLogOptions) {
     this.place = place;
@@ -102,6 +103,11 @@ export class LmdbLog implements Log {
 
   get lastNumber(): number {
     return this.segments.lastNumber;
+  }
+
+  /** Why the newest group was not taken, in words; undefined: it was, or nobody knows. */
+  get trouble(): string | undefined {
+    return this.lastTrouble;
   }
 
   get dropped(): DroppedSet {
@@ -128,7 +134,7 @@ export class LmdbLog implements Log {
 
   start(record: CoordinatorStarted): Promise<AppendResult> {
     return this.line.run(async () => {
-      const result = await this.writer.write(this.lastNumber + 1, [record]);
+      const result = await this.write(this.lastNumber + 1, [record]);
       if (result === 'durable') removeLeftovers(this.place.logDir, this.segments.counting);
       return result;
     });
@@ -137,7 +143,7 @@ export class LmdbLog implements Log {
   append(records: readonly LogRecord[]): Promise<AppendResult> {
     const first = assertContiguous(records);
     return this.line.run(async () => {
-      const result = await this.writer.write(first, records);
+      const result = await this.write(first, records);
       if (result === 'durable') this.writer.prepareAhead();
       return result;
     });
@@ -178,6 +184,13 @@ export class LmdbLog implements Log {
     await this.line.idle();
     await this.leave();
     await this.place.lock?.release();
+  }
+
+  private async write(free: number, records: readonly LogRecord[]): Promise<AppendResult> {
+    const result = await this.writer.write(free, records);
+    // The writer is another one after `reopen`.
+    this.lastTrouble = this.writer.trouble;
+    return result;
   }
 
   private async replace(

@@ -5,6 +5,7 @@
 // when an append would be, then the group, in the successor. A crash between the two leaves a
 // sealed segment and an empty successor, and the log goes on in it.
 
+import { errnoText } from '../model/errno-text.ts';
 import type { LogRecord } from '../model/records.ts';
 import { checksumOf, encodeRecord } from './codec.ts';
 import type { Entry } from './lmdb/env.ts';
@@ -35,6 +36,8 @@ export class LmdbWriter {
   /** Of the live segment; undefined until it is sealed when we did not see it from its start. */
   private tally: Tally | undefined;
   private preparing: Promise<boolean> | undefined;
+  /** Why the successor could not be made, when the newest group needed it. */
+  private failure: Error | undefined;
   /** Of the live segment's file when the newest group came. */
   private liveBytes = 0;
 
@@ -45,6 +48,12 @@ export class LmdbWriter {
     this.environment = new Environment(segments.live.path);
   }
 
+  /** Why the newest group was not taken, in words; undefined: it was, or nobody knows. */
+  get trouble(): string | undefined {
+    const failure = this.failure ?? this.environment.failure;
+    return failure === undefined ? undefined : errnoText(failure);
+  }
+
   /** A record of the live segment. */
   get(seq: number): LogRecord | undefined {
     return this.environment.get(seq);
@@ -52,6 +61,7 @@ export class LmdbWriter {
 
   /** @param free the number that must not be taken: the group's first, or the first skipped. */
   async write(free: number, records: readonly LogRecord[]): Promise<AppendResult> {
+    this.failure = undefined;
     const { live } = this.segments;
     // One look a group, and the one thing that notices that somebody has removed the file: LMDB
     // would go on writing into it, and all of that would be lost.
@@ -144,7 +154,10 @@ export class LmdbWriter {
   private made(): Promise<'made' | 'failed' | 'stalled'> {
     const made = this.preparing?.then(
       () => 'made' as const,
-      () => 'failed' as const,
+      (error: Error) => {
+        this.failure = error;
+        return 'failed' as const;
+      },
     );
     return within(made ?? Promise.resolve('made' as const), this.stallMs, 'stalled');
   }

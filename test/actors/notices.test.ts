@@ -4,6 +4,7 @@
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import { BURST, CALM_MS, Notices, type Sight, STUCK_MS } from '../../actors/coordinator/notices.ts';
+import type { LogLine } from '../../actors/shared/control.ts';
 import type { Mode } from '../../src/loop/turn.ts';
 
 class Watch {
@@ -32,7 +33,12 @@ class Watch {
   }
 
   enter(mode: Mode): string[] {
-    const lines = this.notices.entered(mode, this.sight.now, { last_sequence: 7 }, tmpdir());
+    const lines = this.notices.entered(
+      mode,
+      this.sight.now,
+      { last_sequence: 7 },
+      { dataDir: tmpdir() },
+    );
     for (const one of lines) {
       expect(one).include({ last_sequence: 7, mode });
       if (one.level === 'warn') expect(one['free_bytes']).a('number').above(0);
@@ -106,6 +112,18 @@ describe('notices', () => {
       notices.look({ ...sight, now: 10 * STUCK_MS + ms }),
     );
     expect(told.map(({ length }) => length)).to.deep.equal([0, 0, 1]);
+  });
+
+  it('tell what a group was refused for, and of space only where it may be that', () => {
+    const refused = (why: string) => {
+      const fields = { last_sequence: 7 };
+      const lines = new Notices().entered('read-only', 0, fields, { dataDir: tmpdir(), why });
+      return lines[0] as LogLine;
+    };
+    expect(refused('the disk is full (ENOSPC)')).include.keys('free_bytes', 'why');
+    for (const why of ['this process may open no more files (EMFILE)', 'no memory (ENOMEM)']) {
+      expect(refused(why)).include({ why }).and.not.include.keys('free_bytes');
+    }
   });
 
   it('tell once that the log takes no records, over all probes, and when it does', () => {

@@ -3,7 +3,8 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { bytesField, linesOf } from '../../src/cli/input.ts';
+import type { Io } from '../../src/cli/command.ts';
+import { bytesField, linesOf, readInput } from '../../src/cli/input.ts';
 
 async function lines(chunks: readonly Uint8Array[]): Promise<string[]> {
   const found: string[] = [];
@@ -31,6 +32,23 @@ describe('input', () => {
   it('keeps carriage returns and empty lines', async () => {
     expect(await lines([Buffer.from('a\r\n\nb')])).to.deep.equal(['a\r', '', 'b']);
     expect(await lines([])).to.deep.equal([]);
+  });
+
+  it('is waited for at a terminal with a word that says so, and nowhere else', async () => {
+    for (const isTTY of [true, false]) {
+      const stdin = Object.assign(Readable.from([Buffer.from('typed')]), { isTTY });
+      const said: string[] = [];
+      const stderr = { write: (text: string) => said.push(text) };
+      const io = { stdin, stderr, stdout: stderr, env: {} } as unknown as Io;
+      expect(String(await readInput(undefined, io, 'the payload'))).to.equal('typed');
+      expect(said.join('')).to.match(
+        isTTY ? /^reading the payload from the terminal; .*Ctrl-D/ : /^$/,
+      );
+    }
+  });
+
+  it('is refused before it is sent when no server would take it', () => {
+    expect(() => bytesField('payload', Buffer.alloc(64 * 1024 * 1024 + 1))).to.throw('too_large');
   });
 
   it('travels as text when it is one, else as base64, and comes back the same', () => {

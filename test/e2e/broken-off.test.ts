@@ -24,6 +24,7 @@ describe('a server that goes away', () => {
     try {
       const server = await other.serve().ready();
       const follower = started(['log', '--follow']);
+      const watcher = started(['stats', '--watch', '--json']);
       const waiting = started(['submit', '--wait']);
       waiting.child.stdin?.end('p');
       while (!follower.out.includes('TaskCreated')) await pause(10);
@@ -34,6 +35,11 @@ describe('a server that goes away', () => {
         expect(follower.over, follower.err).to.equal(undefined);
         await pause(10);
       }
+      while (!watcher.out.includes('"epoch":3')) {
+        expect(watcher.over, watcher.err).to.equal(undefined);
+        await pause(10);
+      }
+      expect(watcher.out).to.include('"epoch":1');
       const seen = [...follower.out.matchAll(/^(\d+) /gm)].map(([, seq]) => Number(seq));
       expect(seen, 'each record once').to.deep.equal([1, 2, 3]);
       expect(follower.err)

@@ -36,6 +36,8 @@ export class Environment {
   /** The newest write, settled or not: closing before it is settled would block the thread. */
   private writing: Promise<unknown> = Promise.resolve();
   private settled = true;
+  /** What the newest commit failed of, as the system or LMDB says; undefined: it did not fail. */
+  failure: Error | undefined;
 
   /**
    * The data file must have been looked at (page-check.ts): LMDB believes every page number and
@@ -112,7 +114,10 @@ export class Environment {
   }
 
   private async settle(results: readonly PromiseLike<boolean>[]): Promise<Written> {
-    const written = await outcome(results);
+    this.failure = undefined;
+    const written = await outcome(results, (error) => {
+      this.failure ??= error;
+    });
     this.settled = true;
     return written;
   }
@@ -171,7 +176,10 @@ async function putAll(db: Database, entries: readonly Entry[]): Promise<void> {
  * Looks at the result of each write of one transaction. LMDB settles all of them in one turn, so
  * one after the other costs no time, and none of them is rejected without being looked at.
  */
-async function outcome(results: readonly PromiseLike<boolean>[]): Promise<Written> {
+async function outcome(
+  results: readonly PromiseLike<boolean>[],
+  onFailure: (error: Error) => void = () => {},
+): Promise<Written> {
   let refused = false;
   let failed = false;
   for (const result of results) {
@@ -179,6 +187,7 @@ async function outcome(results: readonly PromiseLike<boolean>[]): Promise<Writte
       if (!(await result)) refused = true;
     } catch (error) {
       failed = true;
+      onFailure(error as Error);
       // LMDB hands out a second promise that it also rejects; unhandled, it would end the process.
       (error as { commitError?: Promise<unknown> }).commitError?.catch(() => {});
     }
