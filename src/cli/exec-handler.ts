@@ -17,7 +17,7 @@ export interface ExecOptions {
 
 /** The handler of `work`: runs the command once for each attempt. */
 export function execHandler({ command, resultMaxBytes, killAfterMs }: ExecOptions): Handler {
-  return async (task, { signal }) => {
+  return async (task, { signal, stillMine }) => {
     const end = await execRun({
       command,
       payload: task.bytes(),
@@ -30,6 +30,7 @@ export function execHandler({ command, resultMaxBytes, killAfterMs }: ExecOption
       },
       stdoutMaxBytes: resultMaxBytes,
       signal,
+      stillMine,
       killAfterMs,
     });
     return resultOf(end, resultMaxBytes);

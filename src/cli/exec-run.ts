@@ -2,6 +2,9 @@
 // process group when the run is aborted. What the end means for the task exec-handler.ts says.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { LeaseholdError } from '../client/errors.ts';
+import { errnoText } from '../model/errno-text.ts';
+import { killGroup, watchGroup } from './exec-groups.ts';
 import { HeadCapture, TailCapture } from './exec-output.ts';
 
 export interface ExecRun {
@@ -10,7 +13,10 @@ export interface ExecRun {
   /** Added to our own environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdoutMaxBytes: number;
+  /** Ends the command. */
   readonly signal: AbortSignal;
+  /** Whether the lease is held, by the coordinator's word. */
+  readonly stillMine: () => Promise<boolean>;
   /** From TERM to KILL. */
   readonly killAfterMs: number;
 }
@@ -29,34 +35,56 @@ const STDERR_KEPT_BYTES = 4_000;
 const LAST_OUTPUT_MS = 500;
 const isWindows = process.platform === 'win32';
 
-/** Rejects only when the shell cannot be started at all. */
+/**
+ * @throws LeaseholdError WRONG_MACHINE when the command could not be started: there is no shell, no
+ *   memory, no file descriptor. The command has seen nothing of the task then.
+ */
 export async function execRun(run: ExecRun): Promise<ExecEnd> {
   const stdout = new HeadCapture(run.stdoutMaxBytes);
   const stderr = new TailCapture(STDERR_KEPT_BYTES);
-  // Detached: the command leads a process group of its own, which can be ended as a whole.
-  const child = spawn(run.command, {
-    shell: true,
-    detached: !isWindows,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, ...run.env },
-  });
-  child.stdout.on('data', (piece: Buffer) => stdout.add(piece));
-  child.stderr.on('data', (piece: Buffer) => stderr.add(piece));
+  const child = start(run);
+  // Listened for in this turn: an error that nobody listens for would end the process.
+  const end = ended(child);
+  const forget = watchGroup({ child, stillMine: run.stillMine });
+  // Without descriptors for its pipes a child has none.
+  child.stdout?.on('data', (piece: Buffer) => stdout.add(piece));
+  child.stderr?.on('data', (piece: Buffer) => stderr.add(piece));
   // A command need not read its input.
-  child.stdin.on('error', () => {});
-  child.stdin.end(run.payload);
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(run.payload);
   const stopKilling = killOnAbort(child, run.signal, run.killAfterMs);
   try {
-    const { code, signal } = await ended(child);
+    const { code, signal } = await end;
     return { code, signal, stdout, stderr };
   } finally {
     stopKilling();
+    forget();
   }
 }
 
+function start(run: ExecRun): ChildProcess {
+  try {
+    // Detached: the command leads a process group of its own, which can be ended as a whole.
+    return spawn(run.command, {
+      shell: true,
+      detached: !isWindows,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, ...run.env },
+    });
+  } catch (error) {
+    throw notStarted(error);
+  }
+}
+
+const notStarted = (cause: unknown): LeaseholdError =>
+  new LeaseholdError('WRONG_MACHINE', `the command cannot be started: ${errnoText(cause)}`, {
+    cause,
+  });
+
 function ended(child: ChildProcess): Promise<Pick<ExecEnd, 'code' | 'signal'>> {
   return new Promise((resolve, reject) => {
-    child.on('error', reject);
+    // Later errors, such as of a signal that came too late, change nothing about the end.
+    child.on('error', (error) => child.pid === undefined && reject(notStarted(error)));
     child.on('exit', (code, signal) => {
       const done = (): void => {
         clearTimeout(timer);
@@ -86,13 +114,4 @@ function killOnAbort(child: ChildProcess, signal: AbortSignal, killAfterMs: numb
     // The leader is gone; what it left in its group must not go on without a lease.
     killGroup(child, 'SIGKILL');
   };
-}
-
-function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(isWindows ? pid : -pid, signal);
-  } catch {
-    // Nobody is left in the group.
-  }
 }

@@ -1,14 +1,25 @@
 // Owns `work`: any command as a worker. The contract is kept by the Worker; this file wires it to a
 // command, to the terminal and to the signals that stop it.
 
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Client } from '../client/client.ts';
-import { LeaseholdError } from '../client/errors.ts';
+import { LeaseholdError, RefusedError } from '../client/errors.ts';
 import { payloadMaxBytes } from '../client/result-limit.ts';
+import { onStopSignals } from '../client/stop-signals.ts';
 import { Worker } from '../client/worker.ts';
-import { CliError, collect, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
+import {
+  CliError,
+  collect,
+  durationMs,
+  EXIT,
+  type Io,
+  say,
+  usage,
+  wholeNumber,
+} from './command.ts';
 import { execHandler } from './exec-handler.ts';
+import { execRun } from './exec-run.ts';
+import { DEFAULT_URL, tokenOf } from './server-options.ts';
 import { lineText } from './words.ts';
 
 interface Options {
@@ -32,12 +43,15 @@ kept while it runs. Its exit status decides:
   65     fail, permanent: no further attempt
   other  fail, with the end of stderr as the reason
 When the lease is lost its whole process group is ended: TERM, then KILL.
-A second TERM or INT ends the grace of the first.
+A command that cannot be started (no shell, no memory) gives the task back, uncharged.
+INT, TERM, HUP and QUIT stop work; a second signal ends the grace of the first. Ctrl-C that
+arrives twice within half a second, as by npx, is one. While work is suspended (Ctrl-Z),
+its commands are too.
 
-Exit status of work: 0 stopped by TERM or INT, or --once and nothing is left to lease;
-1 a report was REJECTED, or the token is wrong; 2 usage; 3 no server at the start.`;
+Exit status of work: 0 stopped by a signal, or --once and nothing is left to lease;
+1 a report was REJECTED, the token is wrong, or no command can be started here; 2 usage;
+3 no server at the start.`;
 
-const DEFAULT_URL = 'http://127.0.0.1:5327';
 const CONCURRENCY_MAX = 1_000;
 const GRACE_MAX_MS = 3_600_000;
 /** From TERM to KILL of a command; TERM to us must end within five seconds. */
@@ -52,8 +66,11 @@ export function define(command: Command, io: Io): void {
     .option('--concurrency <n>', 'tasks in hand at a time', '1')
     .option('--once', 'until nothing is left to lease, then end')
     .option('--worker <id>', 'in whose name (default host:pid:random)')
-    .option('--grace-ms <ms>', 'how long commands may go on after TERM or INT', '1500')
-    .option('--url <url>', `http://, tcp:// or unix: (default LEASEHOLD_URL, else ${DEFAULT_URL})`)
+    .option('--grace-ms <time>', 'how long commands may go on after a signal', '1500')
+    .option(
+      '--url <url>',
+      `http:, https:, tcp: or unix: (default LEASEHOLD_URL, else ${DEFAULT_URL})`,
+    )
     .option('--token-file <file>', 'file with the token (default LEASEHOLD_TOKEN)')
     .option('--json', 'one JSON object a line for everything that happens')
     .option('--quiet', 'say nothing but errors')
@@ -66,7 +83,7 @@ async function work(options: Options, io: Io): Promise<void> {
   // A variable that is not set must not fail every task that there is.
   if (command.trim() === '') throw usage('--exec: the command is empty');
   const concurrency = wholeNumber('--concurrency', options.concurrency, 1, CONCURRENCY_MAX);
-  const graceMs = wholeNumber('--grace-ms', options.graceMs, 0, GRACE_MAX_MS);
+  const graceMs = durationMs('--grace-ms', options.graceMs, 0, GRACE_MAX_MS);
   const url = options.url ?? io.env['LEASEHOLD_URL'] ?? DEFAULT_URL;
   const token = tokenOf(options, io);
   const resultMaxBytes = await askResultMaxBytes(url, token);
@@ -83,21 +100,36 @@ async function work(options: Options, io: Io): Promise<void> {
     rejections += 1;
   });
   tell(worker, options, io);
-  let graceLeftMs = graceMs;
-  const stop = (): void => {
-    void worker.stop({ graceMs: graceLeftMs, abortMs: ABORT_MS });
-    // Whoever asks again wants it now: leases are still given back, and commands ended.
-    graceLeftMs = 0;
-  };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
+  // Whoever asks again wants it now: leases are still given back, and commands ended.
+  const endSignals = onStopSignals((wish) => {
+    void worker.stop({ graceMs: wish === 'first' ? graceMs : 0, abortMs: ABORT_MS });
+  });
   try {
+    await assertShell();
     await worker.run({ untilEmpty: options.once ?? false });
   } catch (error) {
-    throw new CliError(EXIT.failed, (error as Error).message);
+    throw new CliError(statusOf(error), (error as Error).message);
   } finally {
-    process.off('SIGTERM', stop).off('SIGINT', stop);
+    endSignals();
   }
   if (rejections > 0) throw new CliError(EXIT.failed, `${rejections} reports were REJECTED`);
+}
+
+/** A queue or a name that the server finds malformed was written wrongly here. */
+const statusOf = (error: unknown): number =>
+  error instanceof RefusedError && error.refusal.reason === 'malformed' ? EXIT.usage : EXIT.failed;
+
+/** No task is leased on a machine on which no command can be started. */
+async function assertShell(): Promise<void> {
+  await execRun({
+    command: 'exit 0',
+    payload: Buffer.alloc(0),
+    env: {},
+    stdoutMaxBytes: 0,
+    signal: new AbortController().signal,
+    stillMine: async () => true,
+    killAfterMs: KILL_AFTER_MS,
+  });
 }
 
 /** Also tells whether there is a server at all: a wrong address must not wait for ever. */
@@ -118,15 +150,6 @@ function clientOf(url: string, token: string | undefined): Client {
     return new Client({ url, token, retries: 3 });
   } catch (error) {
     throw error instanceof LeaseholdError ? usage(`--url: ${error.message}`) : error;
-  }
-}
-
-function tokenOf({ tokenFile }: Options, { env }: Io): string | undefined {
-  if (tokenFile === undefined) return env['LEASEHOLD_TOKEN'];
-  try {
-    return readFileSync(tokenFile, 'utf8').trim();
-  } catch (error) {
-    throw usage(`--token-file: ${(error as Error).message}`);
   }
 }
 

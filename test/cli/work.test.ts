@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -34,10 +34,19 @@ describe('leasehold work', () => {
   };
   const ended = (taskId: string) => client.task(taskId, { waitMs: 15_000 });
 
-  function work(exec: string, ...flags: string[]) {
+  const work = (exec: string, ...flags: string[]) => workAs([], {}, exec, ...flags);
+
+  /** @param before a program that runs node, such as a shell that limits what it may use */
+  function workAs(
+    before: readonly string[],
+    environment: object,
+    exec: string,
+    ...flags: string[]
+  ) {
     const args = [MAIN, 'work', '--queue', queue, '--exec', exec, ...flags];
-    const env = { ...process.env, LEASEHOLD_URL: server.http };
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [program, ...all] = [...before, process.execPath, ...args] as [string, ...string[]];
+    const env = { ...process.env, LEASEHOLD_URL: server.http, ...environment };
+    const child = spawn(program, all, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     running.push(child);
     let said = '';
     child.stderr.on('data', (text) => {
@@ -137,6 +146,98 @@ describe('leasehold work', () => {
     expect(isAlive(Number(/^\d+$/m.exec(said)?.[0])), said).to.equal(false);
   });
 
+  for (const signal of ['SIGHUP', 'SIGQUIT', 'SIGINT'] as const) {
+    it(`gives back at ${signal} what is in hand, and leaves no command behind`, async () => {
+      const taskId = await submit('x');
+      const { child, exit } = work('echo $$ >&2; exec sleep 60', '--grace-ms', '100ms', '--json');
+      while ((await client.task(taskId)).state !== 'LEASED') await turn();
+      child.kill(signal);
+      const { code, said } = await exit;
+      expect(code, said).to.equal(0);
+      expect(await client.task(taskId)).to.include({ state: 'WAITING', failures: 0 });
+      expect(isAlive(Number(/^\d+$/m.exec(said)?.[0])), said).to.equal(false);
+    });
+  }
+
+  it('takes a Ctrl-C that comes twice, as by npx, for one', async () => {
+    const taskId = await submit('x');
+    const { child, exit } = work('sleep 1; echo done', '--grace-ms', '30s');
+    while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    child.kill('SIGINT');
+    await pause(100);
+    child.kill('SIGINT');
+    expect((await exit).code).to.equal(0);
+    expect(await client.task(taskId)).to.include({ state: 'COMPLETED' });
+  });
+
+  it('leases nothing where no command can be started', async () => {
+    const taskId = await submit('x');
+    const { code, said } = await workAs([], shim('shell'), 'cat', '--once').exit;
+    expect(code).to.equal(1);
+    expect(said).to.match(/^the command cannot be started: .*ENOENT/m);
+    expect(await client.task(taskId)).to.include({ state: 'WAITING', attempt: 0 });
+  });
+
+  it('gives back, uncharged, what it has no descriptors for', async () => {
+    const tasks = await Promise.all(Array.from({ length: 24 }, (_, n) => submit(`${n}`)));
+    const few = ['bash', '-c', 'ulimit -n 64; exec "$0" "$@"'];
+    const { child, exit } = workAs(few, {}, 'sleep 0.5; echo done', '--concurrency', '24');
+    for (const taskId of tasks) {
+      let task = await ended(taskId);
+      while (task.state !== 'COMPLETED') task = await ended(taskId);
+      expect(task).to.include({ failures: 0, expirations: 0 });
+    }
+    child.kill('SIGTERM');
+    const { code, said } = await exit;
+    expect(code, said).to.equal(0);
+    expect(said).to.match(/cannot be started: this process may open no more files/);
+  });
+
+  it('ends its commands when it ends by an error that nobody caught', async () => {
+    const taskId = await submit('x');
+    const { exit } = workAs([], shim('crash'), 'echo $$ >&2; exec sleep 60', '--json');
+    const { code, said } = await exit;
+    expect(code, said).to.not.equal(0);
+    const pid = Number(/^leasehold: pid (\d+)$/m.exec(said)?.[1]);
+    expect(pid, said).to.be.greaterThan(1);
+    while (isAlive(pid)) await turn();
+    await client.kill(taskId);
+  });
+
+  it('suspends its commands with itself, and ends them if their leases are lost', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'leasehold-work-'));
+    const file = join(dir, 'ticks');
+    const ticks = (): number => (existsSync(file) ? readFileSync(file, 'utf8').length : 0);
+    const taskId = await submit('x');
+    const { child, exit } = work(`while :; do printf . >> ${file}; sleep 0.05; done`, '--json');
+    while (ticks() < 3) await turn();
+    child.kill('SIGTSTP');
+    while ((await client.task(taskId)).state !== 'WAITING') await turn();
+    const atExpiry = ticks();
+    await pause(300);
+    expect(ticks()).to.equal(atExpiry);
+    child.kill('SIGCONT');
+    // The lease was lost, and the task is leased anew by the same worker.
+    while (ticks() <= atExpiry + 3) await turn();
+    child.kill('SIGTERM');
+    child.kill('SIGTERM');
+    expect((await exit).said).to.contain('"lost"');
+    const task = await client.task(taskId);
+    expect(task).to.include({ state: 'WAITING', expirations: 1, failures: 0 });
+  });
+
+  it('goes on after it was suspended for less than its lease', async () => {
+    const taskId = await submit('x');
+    const { child, exit } = work('sleep 1.5; echo done', '--grace-ms', '30s');
+    while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    child.kill('SIGTSTP');
+    await pause(200);
+    child.kill('SIGCONT');
+    expect(await ended(taskId)).to.include({ state: 'COMPLETED', attempt: 1 });
+    child.kill('SIGTERM');
+    expect((await exit).code).to.equal(0);
+  });
+
   it('lets a command end that is nearly done', async () => {
     const taskId = await submit('x');
     const { child, exit } = work('sleep 0.6; echo done', '--grace-ms', '8000');
@@ -176,6 +277,29 @@ describe('leasehold work', () => {
     expect(said).to.match(/failed, .*exit status 65: ·\[31mred·T9 completed$/m);
   });
 });
+
+/** Something that goes wrong in `work` itself: the shell is missing, or an error is not caught. */
+function shim(what: 'shell' | 'crash'): { NODE_OPTIONS: string } {
+  const file = join(mkdtempSync(join(tmpdir(), 'leasehold-work-')), 'shim.mjs');
+  const shell = "real('/no/bin/sh', ['-c', command], { ...options, shell: false })";
+  const crash = `{
+    const child = real(command, options);
+    if (command !== 'exit 0') {
+      console.error('leasehold: pid ' + child.pid);
+      setTimeout(() => { throw new Error('a bug'); }, 200);
+    }
+    return child;
+  }`;
+  writeFileSync(
+    file,
+    `import cp from 'node:child_process';
+    import { syncBuiltinESMExports } from 'node:module';
+    const real = cp.spawn;
+    cp.spawn = (command, options) => ${what === 'shell' ? shell : crash};
+    syncBuiltinESMExports();`,
+  );
+  return { NODE_OPTIONS: `--import ${file}` };
+}
 
 const turn = (): Promise<void> => pause(20);
 

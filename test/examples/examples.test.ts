@@ -114,7 +114,8 @@ describe('examples', () => {
     it(`docs/WORKERS.md shows ${name} as it runs`, () => {
       const shown = readFileSync('docs/WORKERS.md', 'utf8');
       // Without its first lines, which say what the page says around it.
-      const [, code] = /\n\n(import [\s\S]*)$/.exec(readFileSync(source(name), 'utf8')) ?? [];
+      const [, code] =
+        /\n\n(import [\s\S]*)$/.exec(readFileSync(`test/examples/${name}`, 'utf8')) ?? [];
       expect(shown).to.contain(String(code));
     });
   }

@@ -18,5 +18,4 @@ const worker = new Worker({
 worker.on('completed', ({ task, outcome }) => console.log(task.taskId, outcome.outcome));
 worker.on('failed', ({ task, failure }) => console.log(task.taskId, failure.reason));
 worker.on('protocol', ({ direction, op, body }) => console.error(direction, op, body));
-process.once('SIGTERM', () => void worker.stop({ graceMs: 5_000 }));
-await worker.run({ untilEmpty: true });
+await worker.run({ untilEmpty: true, signals: true });

@@ -1,0 +1,66 @@
+// Owns the process groups of the commands that run now. A command must not go on without its lease:
+// not when this process ends, however that is, and not while it is suspended and sends no
+// heartbeats.
+
+import type { ChildProcess } from 'node:child_process';
+
+const isWindows = process.platform === 'win32';
+
+interface Group {
+  readonly child: ChildProcess;
+  /** Asks the coordinator. */
+  stillMine(): Promise<boolean>;
+}
+
+const running = new Set<Group>();
+
+/** Sends a signal to a command and to everything that it has started. */
+export function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(isWindows ? pid : -pid, signal);
+  } catch {
+    // Nobody is left in the group.
+  }
+}
+
+/** @returns what is to be called when the command has ended. */
+export function watchGroup(group: Group): () => void {
+  if (running.size === 0) listen();
+  running.add(group);
+  return () => {
+    running.delete(group);
+    if (running.size === 0) unlisten();
+  };
+}
+
+/** The process ends without having waited for them, for instance by an error that nobody caught. */
+const killAll = (): void => {
+  for (const { child } of running) killGroup(child, 'SIGKILL');
+};
+
+/** Ctrl-Z reaches the terminal's own group only, which these are not in. */
+const suspend = (): void => {
+  for (const { child } of running) killGroup(child, 'SIGSTOP');
+  process.kill(process.pid, 'SIGSTOP');
+};
+
+/** A lease that ran out meanwhile is lost, and its command is ended for that. */
+const resume = (): void => {
+  for (const group of running) void goOn(group);
+};
+
+async function goOn(group: Group): Promise<void> {
+  const isMine = await group.stillMine();
+  if (isMine && running.has(group)) killGroup(group.child, 'SIGCONT');
+}
+
+function listen(): void {
+  process.on('exit', killAll);
+  if (!isWindows) process.on('SIGTSTP', suspend).on('SIGCONT', resume);
+}
+
+function unlisten(): void {
+  process.off('exit', killAll);
+  if (!isWindows) process.off('SIGTSTP', suspend).off('SIGCONT', resume);
+}
