@@ -75,6 +75,11 @@ export class HttpServer {
     }
   }
 
+  /** Ends every connection as it is, answered or not. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   /** Connections that are there stay: what was asked on them is still answered. */
   quiesce(): void {
     this.#gate.refuseNew();

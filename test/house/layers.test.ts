@@ -37,6 +37,13 @@ const layers: Record<string, Layer> = {
   'src/client': { mayImport: ['src/model', 'src/protocol', 'src/monotonic.ts'] },
   'src/index.ts': { mayImport: ['src/client', 'src/model'] },
   'src/rehearse': { mayImport: ['src/model', 'src/protocol', 'src/play/demo'] },
+  'src/testing': {
+    mayImport: [
+      ...rooms('model', 'core', 'log', 'loop', 'mailbox', 'protocol', 'reader', 'settings'),
+      ...['http', 'ingress', 'reader', 'shared', 'supervisor'].map((actor) => `actors/${actor}`),
+      'src/index.ts',
+    ],
+  },
   'src/play': { mayImport: ['src/model', 'src/play/demo'] },
   'src/play/demo': { mayImport: ['src/index.ts', 'src/cli/record-line.ts'] },
   'src/cli': {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { skip } from '../reliability/machine.ts';
 import {
+  emptyProject,
   manifestOf,
   needRegistry,
   npm,
@@ -16,12 +17,6 @@ import {
 } from './packed.ts';
 
 const node = (project: string, ...args: string[]) => run(project, process.execPath, args);
-
-function emptyProject(): string {
-  const project = temporaryFolder();
-  fs.writeFileSync(path.join(project, 'package.json'), '{"name":"project","version":"1.0.0"}');
-  return project;
-}
 
 /** The command of the package, as npm would link it. */
 const command = (project: string): string =>

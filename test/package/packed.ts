@@ -62,16 +62,23 @@ export async function pack(folder: string): Promise<Packed> {
 export const manifestOf = ({ dir }: Packed): Manifest =>
   JSON.parse(fs.readFileSync(path.join(dir, 'package.json'), 'utf8')) as Manifest;
 
-/** A project of a user. @param packages are installed in it, by their names */
-export function projectWith(packages: Readonly<Record<string, Packed>>): string {
+export function emptyProject(): string {
   const project = temporaryFolder();
   fs.writeFileSync(path.join(project, 'package.json'), '{"name":"project","version":"1.0.0"}');
-  fs.mkdirSync(path.join(project, 'node_modules'));
-  for (const [name, one] of Object.entries(packages)) {
-    fs.cpSync(one.dir, path.join(project, 'node_modules', name), { recursive: true });
-    for (const needed of Object.keys(manifestOf(one).dependencies)) link(project, needed);
-  }
   return project;
+}
+
+/** A project of a user. @param packages are installed in it, by their names */
+export function projectWith(packages: Readonly<Record<string, Packed>>): string {
+  const project = emptyProject();
+  for (const [name, one] of Object.entries(packages)) place(project, name, one);
+  return project;
+}
+
+/** Puts a package into a project, as it is, and what it depends on, unless that is there. */
+export function place(project: string, name: string, one: Packed): void {
+  fs.cpSync(one.dir, path.join(project, 'node_modules', name), { recursive: true });
+  for (const needed of Object.keys(manifestOf(one).dependencies)) link(project, needed);
 }
 
 /** Links a package of ours into a project, unless it is there. */
