@@ -1,9 +1,8 @@
 // Owns the threads in which the handlers of a CPU-bound worker run, one task at a time each. The
 // thread's side is handler-thread.ts.
 
-import { extname } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { LeaseholdError, PermanentFailure, TaskAborted } from './errors.ts';
 import type { HandlerContext } from './handler.ts';
 import type { HandlerHost } from './handler-host.ts';
@@ -12,11 +11,13 @@ import type { Lease } from './lease.ts';
 import { onAbort } from './on-abort.ts';
 import { reasonOf } from './reason.ts';
 import { threadFlags } from './thread-flags.ts';
+import { threadModule } from './thread-module.ts';
 
 export class HandlerPool implements HandlerHost {
   readonly #moduleUrl: string;
   readonly #threads: number;
   #pool: Piscina | undefined;
+  #isClosed = false;
 
   constructor(moduleUrl: URL, threads: number) {
     this.#moduleUrl = moduleUrl.href;
@@ -24,8 +25,11 @@ export class HandlerPool implements HandlerHost {
   }
 
   async prepare(): Promise<void> {
+    // Loaded here, so that nobody else pays for what starts the threads.
+    const { Piscina: Pool } = await import('piscina');
+    if (this.#isClosed) return;
     try {
-      this.#pool = this.#start();
+      this.#pool = this.#start(Pool);
     } catch (cause) {
       throw wrongMachine(`a thread cannot be started: ${reasonOf(cause)}`, cause);
     }
@@ -60,13 +64,14 @@ export class HandlerPool implements HandlerHost {
 
   /** Ends the threads, whatever they are doing. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#pool?.destroy();
   }
 
-  #start(): Piscina {
+  #start(Pool: typeof Piscina): Piscina {
     const flags = threadFlags(process.execArgv);
-    return new Piscina({
-      filename: new URL(`./handler-thread${extname(import.meta.url)}`, import.meta.url).href,
+    return new Pool({
+      filename: threadModule('handler-thread').href,
       minThreads: this.#threads,
       maxThreads: this.#threads,
       // The default parks an idle thread, and what its handler left running would stand still.

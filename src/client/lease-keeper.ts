@@ -1,7 +1,6 @@
 // Owns the worker's end of the heartbeat thread: starts it, tells it which leases are in hand, and
 // passes on what it says. It decides nothing.
 
-import { extname } from 'node:path';
 import { Worker as Thread } from 'node:worker_threads';
 import type {
   FromHeartbeatThread,
@@ -10,6 +9,7 @@ import type {
 } from './heartbeat-messages.ts';
 import type { LeaseData } from './lease.ts';
 import { LeaseCell } from './lease-cell.ts';
+import { threadModule } from './thread-module.ts';
 
 /** What is told from the thread about leases, all but the answers to `beat`. */
 export type KeeperNews = Exclude<FromHeartbeatThread, { kind: 'beaten' | 'ready' }>;
@@ -27,7 +27,7 @@ export class LeaseKeeper {
     onNews: (news: KeeperNews) => void,
     onDeath: (error: Error) => void,
   ) {
-    const file = new URL(`./heartbeat-thread${extname(import.meta.url)}`, import.meta.url);
+    const file = threadModule('heartbeat-thread');
     // Without the flags that node was given: one of them may keep a thread from starting.
     const options = { workerData: data, name: 'leasehold heartbeats', execArgv: [] };
     this.#thread = new Thread(file, options);
