@@ -8,7 +8,7 @@ import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 import { parseTaskId } from '../../src/model/ids.ts';
 import { PAGE_DEFAULT } from '../../src/model/limits.ts';
 import type { LogFields, Request } from '../../src/model/request.ts';
-import { parseStanding } from '../../src/protocol/standing-json.ts';
+import type { Standing } from '../../src/model/response.ts';
 import type { LogQuery } from '../../src/reader/log-query.ts';
 import { type LagWatch, watchLag } from '../shared/event-loop-lag.ts';
 import { answerFigures } from '../shared/gathered-figures.ts';
@@ -151,7 +151,7 @@ export class ReaderLink implements ReaderGate {
     const standing = await askGate(this.#gate, { op: 'standing', taskId });
     if (standing.status === 404) return undefined;
     if (standing.status !== 200) return standing;
-    const { lastRecord, lastExtension, asOf } = parseStanding(standing.text);
+    const { lastRecord, lastExtension, asOf } = JSON.parse(standing.text) as Standing;
     return { ...query, taskId, chain: { lastRecord, lastExtension, asOf } };
   }
 

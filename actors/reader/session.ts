@@ -8,7 +8,7 @@ import { explanationJson } from '../../src/explain/page-json.ts';
 import { explanationSvg } from '../../src/explain/page-svg.ts';
 import { explanationText } from '../../src/explain/page-text.ts';
 import type { LogReader } from '../../src/log/log.ts';
-import { parseStanding } from '../../src/protocol/standing-json.ts';
+import type { Standing } from '../../src/model/response.ts';
 import { type Paging, readPage } from '../../src/reader/log-pages.ts';
 import { goOn, type QueueOf } from '../../src/reader/log-query.ts';
 import { readStory } from '../../src/reader/task-story.ts';
@@ -119,7 +119,7 @@ async function take(
   }
   if (message.kind === 'page') return page(asked, message, reading);
   if (message.kind === 'explain at') return pastStory(asked, message, reading);
-  const told = explain(readStory(reading.log, parseStanding(message.standing)));
+  const told = explain(readStory(reading.log, JSON.parse(message.standing) as Standing));
   return { kind: 'text', id: message.id, body: bytes(FORMS[message.form](told, message.columns)) };
 }
 

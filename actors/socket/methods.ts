@@ -6,6 +6,7 @@ import { OPERATION_NAMES, type OperationName, operationOf } from '../../src/mode
 import { rejected } from '../../src/model/refusal.ts';
 import type { Op, Request, RequestOf } from '../../src/model/request.ts';
 import type { Answer } from '../../src/protocol/answer-frame.ts';
+import { formatRefusal } from '../../src/protocol/format.ts';
 import {
   errorAnswer,
   invalidParams,
@@ -17,7 +18,6 @@ import {
 } from '../../src/protocol/jsonrpc.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
-import { formatRefusal } from '../../src/protocol/problem.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
 
 type Asked = Op | 'config' | 'explain' | 'logPage';

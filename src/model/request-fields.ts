@@ -33,6 +33,13 @@ interface Values {
 }
 export type Kind = keyof Values;
 
+/** What a name of the wire is in code: `task_id` is `taskId`. */
+export type Camel<S extends string> = S extends `${infer A}_${infer B}`
+  ? `${A}${Capitalize<Camel<B>>}`
+  : S;
+export const camelOf = (wire: string): string =>
+  wire.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
 /** Whether a field must be given, may be missing, has a value when it is missing, or is none of the
  * wire's: then the reading of the request makes it. */
 type Presence = 'required' | 'optional' | 'filled' | 'made';

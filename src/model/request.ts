@@ -3,13 +3,10 @@
 
 import type { COORDINATOR_OPERATIONS } from './coordinator-operations.ts';
 import type { OPERATIONS, OperationName } from './operations.ts';
-import type { Field, Fields, Group } from './request-fields.ts';
+import type { Camel, Field, Fields, Group } from './request-fields.ts';
 
 export { TASK_STATES, type TaskStateName } from './task-states.ts';
 
-type Camel<S extends string> = S extends `${infer A}_${infer B}`
-  ? `${A}${Capitalize<Camel<B>>}`
-  : S;
 /** What a field is called in code. */
 type NameOf<K> = K extends 'encoding' ? 'base64' : K extends string ? Camel<K> : never;
 type ValueOf<F> = F extends Field<infer V> ? V : never;

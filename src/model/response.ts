@@ -1,130 +1,33 @@
-// Owns the shapes of the coordinator's answers. Every request gets exactly one of them; format.ts
-// turns it into the wire's JSON and http-status.ts into a status.
+// Owns the shapes of the coordinator's answers. Every request gets exactly one of them. Those that
+// clients see follow from their descriptions in answer-table.ts.
 
-import type { Caused, Refusal } from './refusal.ts';
+import type { Values } from './answer-fields.ts';
+import type * as a from './answer-table.ts';
+import type { Refusal } from './refusal.ts';
 import type { TaskStateName } from './request.ts';
 
-export interface Submitted {
-  readonly kind: 'submitted';
-  readonly taskId: number;
-  readonly state: TaskStateName;
-  readonly queue: string;
-  readonly deduplicated: boolean;
-  readonly record: Caused;
-}
+export type PreviousAttempt = Values<typeof a.previous>;
+export type Lease = Values<typeof a.lease>;
+export type EmptyReason = Values<typeof a.empty>;
+export type TaskSummary = Values<typeof a.summary>;
 
-export interface PreviousAttempt {
-  readonly attempt: number;
-  readonly leaseId: number;
-  readonly workerId: string;
-  readonly ended: 'expired' | 'failed' | 'released';
-  readonly at: number;
-  readonly reason?: string | undefined;
-}
-
-export interface Lease {
-  readonly taskId: number;
-  readonly leaseId: number;
-  readonly queue: string;
-  readonly attempt: number;
-  readonly maxRetries: number;
-  readonly previous?: PreviousAttempt | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly payload: Uint8Array;
-  readonly leaseExpiry: number;
-  /** Time left at the decision. */
-  readonly leaseMs: number;
-  readonly executionDeadline: number;
-  readonly heartbeatIntervalMs: number;
-  readonly createdAt: number;
-}
-
-export interface EmptyReason {
-  readonly reason: 'no_task' | 'not_yet_eligible' | 'at_capacity';
-  readonly nextEligibleAt?: number | undefined;
-}
-
-export interface Leased {
-  readonly kind: 'leased';
-  readonly leases: readonly Lease[];
-  /** How long the request was parked before the decision, rounded down. */
-  readonly waitedMs: number;
-  readonly empty?: EmptyReason | undefined;
+/** Whether bytes are written as base64 also where they are valid UTF-8. */
+interface WithBytes {
   readonly base64: boolean;
 }
+export type Submitted = Answer<'submitted', Values<typeof a.submitted>>;
+/** `waitedMs`: how long the request was parked before the decision, rounded down. */
+export type Leased = Answer<'leased', Values<typeof a.leased> & WithBytes & { waitedMs: number }>;
+export type HeartbeatOk = Answer<'heartbeat', Values<typeof a.heartbeat>>;
+export type Committed = Answer<'committed', Values<typeof a.committed>>;
+export type Redriven = Answer<'redriven', Values<typeof a.redriven>>;
+export type TaskShown = Answer<
+  'task',
+  { task: TaskSummary } & Values<typeof a.taskBytes> & WithBytes
+>;
+export type TaskList = Answer<'tasks', Values<typeof a.tasks>>;
 
-export interface HeartbeatOk {
-  readonly kind: 'heartbeat';
-  readonly leaseExpiry: number;
-  readonly leaseMs: number;
-  readonly executionDeadline: number;
-  readonly atCap: boolean;
-  readonly record: Caused;
-}
-
-export interface Committed {
-  readonly kind: 'committed';
-  readonly taskState: TaskStateName;
-  readonly retryAt?: number | undefined;
-  readonly record: number;
-}
-
-export interface Redriven {
-  readonly kind: 'redriven';
-  readonly taskId: number;
-  readonly originTaskId: number;
-  readonly state: TaskStateName;
-  readonly deduplicated: boolean;
-  readonly record: Caused;
-}
-
-/** What a list shows of a task; TaskView adds what only its records hold. */
-export interface TaskSummary {
-  readonly taskId: number;
-  readonly queue: string;
-  readonly state: TaskStateName;
-  readonly attempt: number;
-  readonly maxRetries: number;
-  readonly backoffMs: number;
-  readonly executionWindowMs: number;
-  readonly requestId?: string | undefined;
-  readonly originTaskId?: number | undefined;
-  readonly redrivenAs?: number | undefined;
-  readonly createdAt: number;
-  readonly eligibleAt?: number | undefined;
-  readonly lease?:
-    | {
-        readonly leaseId: number;
-        readonly workerId: string;
-        readonly grantedAt: number;
-        readonly leaseExpiry: number;
-        readonly executionDeadline: number;
-      }
-    | undefined;
-  readonly endedAt?: number | undefined;
-  readonly expirations: number;
-  readonly failures: number;
-  readonly retryAt?: number | undefined;
-  readonly lastFailureReason?: string | undefined;
-  readonly lastFailureKind?: string | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly records: number;
-}
-
-export interface TaskShown {
-  readonly kind: 'task';
-  readonly task: TaskSummary;
-  readonly payload: Uint8Array;
-  readonly result?: Uint8Array | undefined;
-  readonly base64: boolean;
-}
-
-export interface TaskList {
-  readonly kind: 'tasks';
-  readonly tasks: readonly TaskSummary[];
-  /** Give it as `after` to go on; null: the end was reached. */
-  readonly next: number | null;
-}
+type Answer<K extends string, T> = { readonly kind: K } & { readonly [M in keyof T]: T[M] };
 
 /** A worker whose lease request waits for a task's queue; advisory, of no record. */
 export interface WaitingAsker {

@@ -3,10 +3,23 @@
 
 import { createHash } from 'node:crypto';
 import type { SubmitRequest } from '../model/request.ts';
+import { compile } from './compile.ts';
 import { MEMBERS } from './members.ts';
 
 const HASH_BYTES = 16;
-const COUNTED = MEMBERS.submit.filter(({ field }) => field.letter !== undefined);
+
+// Neither a queue's name nor a number holds a line feed, so the lines can be read one way only.
+const lines = MEMBERS.submit
+  .filter(({ field }) => field.letter !== undefined)
+  .map(({ name, field: { letter } }) => {
+    const value = `request.${name}`;
+    return `if (${value} !== undefined) head += '${letter}' + ${value} + '\\n';`;
+  });
+const headOf = compile<(request: SubmitRequest) => string>(
+  {},
+  'request',
+  `let head = request.queue + '\\n';\n${lines.join('\n')}\nreturn head;`,
+);
 
 /**
  * The digest is stored with each task: a change here makes repeated submits of an older log look
@@ -14,12 +27,8 @@ const COUNTED = MEMBERS.submit.filter(({ field }) => field.letter !== undefined)
  * @returns the first 16 bytes of SHA-256.
  */
 export function contentHash(request: SubmitRequest): Buffer {
-  // Neither a queue's name nor a number holds a line feed, so the lines can be read one way only.
-  let head = `${request.queue}\n`;
-  for (const { name, field } of COUNTED) {
-    const value = request[name as keyof SubmitRequest];
-    if (value !== undefined) head += `${field.letter}${value}\n`;
-  }
-  const hash = createHash('sha256').update(`${head}\n`).update(request.payload);
+  const hash = createHash('sha256')
+    .update(`${headOf(request)}\n`)
+    .update(request.payload);
   return hash.digest().subarray(0, HASH_BYTES);
 }

@@ -3,14 +3,13 @@
 
 import { parseLeaseId, parseTaskId } from '../model/ids.ts';
 import type { Member } from './members.ts';
-import { badMetadata, badText, isRefusal, refuse } from './parse-fields.ts';
+import { badMetadata, badText, refuse } from './parse-fields.ts';
 import { readBytes } from './payload-bytes.ts';
 
 /** What the statements of the readers use. */
 export const READING = {
   badText,
   badMetadata,
-  isRefusal,
   readBytes,
   once: (list: readonly string[]) => (list.length === 1 ? list : [...new Set(list)]),
   task: (text: string) =>
@@ -50,7 +49,8 @@ export function readerOf({ name, wire, group, field }: Member): string {
     case 'bytes': {
       const texts = `given.${wire}, given.${wire}_base64, limits.payloadMaxBytes`;
       const read = `readBytes('${wire}', ${texts}, ${presence === 'required'})`;
-      return `const ${name} = ${read}; if (isRefusal(${name})) return ${name};`;
+      const isRefusal = `${name} !== undefined && !(${name} instanceof Uint8Array)`;
+      return `const ${name} = ${read}; if (${isRefusal}) return ${name};`;
     }
     default:
       return `const ${name} = ${given};`;

@@ -1,89 +1,127 @@
 // Owns the JSON text of every answer, the same over HTTP, in a batch and on the socket. It decides
 // nothing and adds nothing: what the Response does not say is not said.
 
-import type {
-  HeartbeatOk,
-  Lease,
-  Leased,
-  Redriven,
-  Response,
-  Submitted,
-} from '../model/response.ts';
-import { optionalMember } from './format-fields.ts';
-import { formatStanding, formatTask, formatTasks } from './format-task.ts';
+import type { AnswerField, AnswerFields } from '../model/answer-fields.ts';
+import * as a from '../model/answer-table.ts';
+import { REASONS, type Refusal } from '../model/refusal.ts';
+import { camelOf } from '../model/request-fields.ts';
+import type { Response } from '../model/response.ts';
+import { compile } from './compile.ts';
 import { bytesMember } from './payload-bytes.ts';
-import { formatRefusal } from './problem.ts';
+
+/** A literal text, or an expression that makes one. */
+type Piece = string | { readonly code: string };
 
 /** @returns one JSON object, without line feeds. */
 export function format(response: Response): string {
   switch (response.kind) {
     case 'refusal':
       return formatRefusal(response);
-    case 'submitted':
-      return submitted(response);
-    case 'leased':
-      return leased(response);
-    case 'heartbeat':
-      return heartbeat(response);
-    case 'committed': {
-      const retry = optionalMember('retry_at', response.retryAt);
-      const state = `"outcome":"COMMITTED","task_state":"${response.taskState}"`;
-      return `{${state}${retry},"record":${response.record}}`;
-    }
-    case 'redriven':
-      return redriven(response);
-    case 'task':
-      return formatTask(response);
-    case 'tasks':
-      return formatTasks(response);
     case 'standing':
-      return formatStanding(response);
+      return JSON.stringify(response);
     case 'overview':
       return JSON.stringify(response.body);
+    default:
+      return TEXTS[response.kind](response);
   }
 }
 
-const submitted = (answer: Submitted): string =>
-  `{"task_id":"T${answer.taskId}","state":"${answer.state}","queue":"${answer.queue}",` +
-  `"deduplicated":${answer.deduplicated},"record":${answer.record}}`;
+const TEXTS = {
+  submitted: textOf(whole(membersOf(a.submitted))),
+  leased: textOf(whole(membersOf(a.leased))),
+  heartbeat: textOf(whole(membersOf(a.heartbeat))),
+  committed: textOf(whole(membersOf(a.committed))),
+  redriven: textOf(whole(membersOf(a.redriven))),
+  task: textOf(whole([...membersOf(a.summary, 'answer.task'), ...membersOf(a.taskBytes)])),
+  tasks: textOf(whole(membersOf(a.tasks))),
+};
+const refusalMembers = textOf(membersOf(a.refusal));
 
-const redriven = (answer: Redriven): string =>
-  `{"task_id":"T${answer.taskId}","origin_task_id":"T${answer.originTaskId}",` +
-  `"state":"${answer.state}","deduplicated":${answer.deduplicated},"record":${answer.record}}`;
+/**
+ * @param status where HTTP has a closer one for it than the reason has
+ * @returns the body of a refusal, by RFC 9457 and then what a program decides by. It shows nothing
+ * of the inside: no stack, no path, no payload.
+ */
+export function formatRefusal(
+  refusal: Refusal,
+  status: number = REASONS[refusal.reason].status,
+): string {
+  const { reason, detail, outcome } = refusal;
+  const { title } = REASONS[reason];
+  const head =
+    `{"type":"urn:leasehold:${reason}","title":"${title}",` +
+    `"status":${status},"detail":${JSON.stringify(detail ?? `${title}.`)},` +
+    `"outcome":"${outcome}","reason":"${reason}"`;
+  return `${head}${refusalMembers(refusal)}}`;
+}
 
-const heartbeat = (answer: HeartbeatOk): string =>
-  `{"outcome":"OK","lease_expiry":${answer.leaseExpiry},"lease_ms":${answer.leaseMs},` +
-  `"execution_deadline":${answer.executionDeadline}${answer.atCap ? ',"at_cap":true' : ''},` +
-  `"record":${answer.record}}`;
+function textOf(pieces: readonly Piece[]): (answer: object) => string {
+  return compile({ bytesMember, joined }, 'answer', `return ${codeOf(pieces)};`);
+}
 
-function leased(answer: Leased): string {
-  let leases = '';
-  for (const lease of answer.leases) {
-    leases += (leases === '' ? '' : ',') + oneLease(lease, answer);
+/** An object of these members, the first of which is always there: its comma goes. */
+function whole([first, ...others]: readonly Piece[]): Piece[] {
+  return [`{${String(first).slice(1)}`, ...others, '}'];
+}
+
+/** @param item the expression for what has the members. @returns each with a comma before it. */
+function membersOf(fields: AnswerFields, item = 'answer'): Piece[] {
+  return Object.entries(fields).flatMap(([wire, field]): Piece[] => {
+    const value = field.from ?? `${item}.${camelOf(wire)}`;
+    const member = memberOf(wire, field, value);
+    if (field.kind !== 'sign' && !field.isOptional) return member;
+    const isThere = field.kind === 'sign' ? value : `${value} !== undefined`;
+    return [{ code: `(${isThere} ? ${codeOf(member)} : '')` }];
+  });
+}
+
+function memberOf(
+  wire: string,
+  { kind, schema, fields = {} }: AnswerField,
+  value: string,
+): Piece[] {
+  const name = `,"${wire}":`;
+  switch (kind) {
+    case 'constant':
+      return [`${name}"${schema.enum?.[0]}"`];
+    case 'word':
+      return [`${name}"`, { code: value }, '"'];
+    case 'task':
+      return [`${name}"T`, { code: value }, '"'];
+    case 'lease':
+      return [`${name}"L`, { code: value }, '"'];
+    case 'next':
+      return [name, { code: `(${value} === null ? 'null' : '"T' + ${value} + '"')` }];
+    case 'json':
+      return [name, { code: `JSON.stringify(${value})` }];
+    case 'bytes':
+      return [',', { code: `bytesMember('${wire}', ${value}, answer.base64)` }];
+    case 'object':
+      return [name, ...whole(membersOf(fields, value))];
+    case 'list': {
+      const item = codeOf(whole(membersOf(fields, 'item')));
+      return [`${name}[`, { code: `joined(${value}, (item) => ${item})` }, ']'];
+    }
+    default:
+      return [name, { code: value }];
   }
-  if (answer.empty === undefined) return `{"leases":[${leases}]}`;
-  const next = optionalMember('next_eligible_at', answer.empty.nextEligibleAt);
-  return `{"leases":[${leases}],"empty":{"reason":"${answer.empty.reason}"${next}}}`;
 }
 
-function oneLease(lease: Lease, { waitedMs, base64 }: Leased): string {
-  return (
-    `{"task_id":"T${lease.taskId}","lease_id":"L${lease.leaseId}",` +
-    `"fencing_token":${lease.leaseId},"queue":"${lease.queue}","attempt":${lease.attempt},` +
-    `"max_retries":${lease.maxRetries}${previous(lease)}` +
-    `${optionalMember('metadata', lease.metadata)},` +
-    `${bytesMember('payload', lease.payload, base64)},"lease_expiry":${lease.leaseExpiry},` +
-    `"lease_ms":${lease.leaseMs},"waited_ms":${waitedMs},` +
-    `"execution_deadline":${lease.executionDeadline},` +
-    `"heartbeat_interval_ms":${lease.heartbeatIntervalMs},"created_at":${lease.createdAt}}`
-  );
+/** @returns one expression; literals that stand beside each other become one. */
+function codeOf(pieces: readonly Piece[]): string {
+  const merged: Piece[] = [];
+  for (const piece of pieces) {
+    const last = merged.at(-1);
+    if (typeof piece === 'string' && typeof last === 'string') merged.splice(-1, 1, last + piece);
+    else merged.push(piece);
+  }
+  return merged
+    .map((piece) => (typeof piece === 'string' ? JSON.stringify(piece) : piece.code))
+    .join(' + ');
 }
 
-function previous({ previous: before }: Lease): string {
-  if (before === undefined) return '';
-  return (
-    `,"previous":{"attempt":${before.attempt},"lease_id":"L${before.leaseId}",` +
-    `"worker_id":${JSON.stringify(before.workerId)},"ended":"${before.ended}",` +
-    `"at":${before.at}${optionalMember('reason', before.reason)}}`
-  );
+function joined<T>(items: readonly T[], textOfItem: (item: T) => string): string {
+  let text = '';
+  for (const item of items) text += (text === '' ? '' : ',') + textOfItem(item);
+  return text;
 }

@@ -2,7 +2,7 @@
 // wire, in one order for whoever reads, carries or hashes them.
 
 import { byOperation } from '../model/operations.ts';
-import type { Field, Fields } from '../model/request-fields.ts';
+import { camelOf, type Field, type Fields } from '../model/request-fields.ts';
 import { isGroup } from './forms.ts';
 
 export interface Member {
@@ -13,8 +13,7 @@ export interface Member {
   readonly field: Field;
 }
 
-const nameOf = (wire: string): string =>
-  wire === 'encoding' ? 'base64' : wire.replace(/_([a-z])/g, (_, c: string) => c.toUpperCase());
+const nameOf = (wire: string): string => (wire === 'encoding' ? 'base64' : camelOf(wire));
 
 const membersOf = (fields: Fields, group?: string): Member[] =>
   Object.entries(fields).flatMap(([wire, field]) =>

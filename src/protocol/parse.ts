@@ -58,5 +58,7 @@ export function parseRawSubmit(
 
 function hashed(request: SubmitRequest | Rejected): SubmitRequest | Rejected {
   if (isRefusal(request) || request.requestId === undefined) return request;
-  return { ...request, contentHash: contentHash(request) };
+  // The request is new, and nobody else has it yet: a copy would cost more than the reading.
+  (request as { contentHash?: Uint8Array }).contentHash = contentHash(request);
+  return request;
 }
