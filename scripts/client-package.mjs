@@ -13,6 +13,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const from = join(root, 'dist');
 const to = resolve(process.argv[2] ?? join(from, 'leasehold-client'));
 const IMPORTS = 5;
+/** Declarations with a source, bare imports, and dynamic ones. */
+const IMPORT = new RegExp(
+  [
+    "^\\s*(?:import|export)\\b[^'\";]*?\\bfrom\\s+'([^']+)'",
+    "^\\s*import\\s+'([^']+)'",
+    "\\bimport\\(\\s*'([^']+)'\\s*\\)",
+  ].join('|'),
+  'gm',
+);
 const byName = (a, b) => a.localeCompare(b);
 
 const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
@@ -37,15 +46,17 @@ function reachedFrom(entries) {
       else if (!name.startsWith('node:')) packages.add(name);
     }
   }
+  const unknown = [...packages].filter((name) => !(name in manifest.dependencies));
+  if (unknown.length > 0) throw new Error(`no dependency: ${unknown.join(', ')}`);
   return { files, packages };
 }
 
 function importsOf(file) {
   const text = fs.readFileSync(join(from, file), 'utf8');
-  const named = text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'([^']+)'/g);
+  const named = text.matchAll(IMPORT);
   const threads = text.matchAll(/\bthreadModule\('([^']+)'\)/g);
   return [
-    ...Array.from(named, ([, name]) => name),
+    ...Array.from(named, (match) => match[1] ?? match[2] ?? match[3]),
     ...Array.from(threads, ([, name]) => `./${name}.js`),
   ];
 }
