@@ -1,5 +1,6 @@
 // Owns which HTTP route a call takes, and what shape its answer has there. It sends nothing.
 
+import { OPERATION_NAMES, type OperationName, operationOf } from '../model/operations.ts';
 import { LeaseholdError } from './errors.ts';
 import type { Call, Wire } from './transport.ts';
 
@@ -19,42 +20,25 @@ export const ACCEPT = {
   lines: 'application/x-ndjson',
 } as const;
 
+/** By the table of operations: ids go into the path, the rest into the body or the query. */
 export function routeOf({ op, params }: Call): Route {
-  const { task_id: task, lease_id: lease, ...rest } = params;
-  const taskPath = `/v1/tasks/${encodeURIComponent(String(task))}`;
-  switch (op) {
-    case 'submit':
-      return { method: 'POST', path: '/v1/tasks', body: params };
-    case 'lease':
-      return { method: 'POST', path: '/v1/leases', body: params };
-    case 'heartbeat':
-    case 'complete':
-    case 'fail': {
-      const path = `/v1/leases/${encodeURIComponent(String(lease))}/${op}`;
-      return { method: 'POST', path, body: { task_id: task, ...rest } };
-    }
-    case 'kill':
-    case 'redrive':
-      return { method: 'POST', path: `${taskPath}/${op}`, body: rest };
-    case 'task':
-      return { method: 'GET', path: taskPath + query(rest) };
-    case 'explain': {
-      const { format, ...asked } = rest;
-      const path = `${taskPath}/explain${query(asked)}`;
-      return { method: 'GET', path, form: format as 'text' | 'svg' | undefined };
-    }
-    case 'log':
-      return { method: 'GET', path: `/v1/log${query(params)}`, form: 'lines' };
-    case 'tasks':
-      return { method: 'GET', path: `/v1/tasks${query(params)}` };
-    case 'stats':
-    case 'queues':
-    case 'workers':
-    case 'config':
-      return { method: 'GET', path: `/v1/${op}` };
-    default:
-      throw new LeaseholdError('INVALID_ARGUMENT', `no request is called ${op}`);
+  const http = OPERATION_NAMES.includes(op as OperationName)
+    ? operationOf(op as OperationName).http
+    : undefined;
+  if (http === undefined) {
+    throw new LeaseholdError('INVALID_ARGUMENT', `no request is called ${op}`);
   }
+  const rest = { ...params };
+  const path = http.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const id = encodeURIComponent(String(rest[name]));
+    delete rest[name];
+    return id;
+  });
+  if (http.method === 'POST') return { method: 'POST', path, body: rest };
+  // Which form an answer has is asked by a header, and the server may be older than the parameter.
+  const { format, ...asked } = rest;
+  const form = op === 'log' ? 'lines' : (format as 'text' | 'svg' | undefined);
+  return { method: 'GET', path: path + query(asked), form };
 }
 
 export function query(params: Wire): string {

@@ -1,33 +1,19 @@
 // Owns a granted lease as its holder sees it: the task's bytes, and when by the local clock the
 // lease and the execution window are over. It sends nothing.
 
+import type { Shown } from '../model/answer-fields.ts';
+import type { lease } from '../model/answer-table.ts';
 import { fromWireNested, readBytes } from '../protocol/client-wire.ts';
 import { bytesOf, parseJson } from './bytes-text.ts';
 import type { Answer, Wire } from './transport.ts';
-import type { LeaseRef, PreviousAttempt } from './types.ts';
+import type { PreviousAttempt } from './types.ts';
 
 /** What crosses to the heartbeat thread and to handler threads: plain data. */
-export interface LeaseData extends LeaseRef {
-  readonly fencingToken: number;
-  readonly queue: string;
-  /** 1 for the first. */
-  readonly attempt: number;
-  readonly maxRetries: number;
-  readonly previous?: PreviousAttempt;
-  readonly metadata?: Readonly<Record<string, string>>;
-  /** Coordinator time, ms since the epoch; for people. The local end is `endsAtMs`. */
-  readonly leaseExpiry: number;
-  readonly leaseMs: number;
-  readonly waitedMs: number;
-  /** Coordinator time at which the attempt is over however often it is extended. */
-  readonly executionDeadline: number;
-  readonly heartbeatIntervalMs: number;
-  readonly createdAt: number;
+export interface LeaseData extends Shown<typeof lease> {
   /** When the lease ends by `monotonicMs()`: never later than the coordinator's own. */
   readonly endsAtMs: number;
   /** When the execution window ends by `monotonicMs()`. */
   readonly windowEndsAtMs: number;
-  readonly payload: Uint8Array;
 }
 
 /** One task in hand. `text()`, `json()` and `bytes()` read its payload. */

@@ -1,6 +1,8 @@
 // Owns the one decision whether and when a request is sent again. It is pure: the dice are passed
 // in. Only transport-class trouble comes here; an outcome is never retried.
 
+import { operationsThat } from '../model/operations.ts';
+
 export interface RetryKnobs {
   /** How often a request is sent again at most. */
   readonly retries: number;
@@ -25,8 +27,10 @@ export function mayHaveHappened(trouble: Trouble): boolean {
   return trouble.kind === 'unanswered' ? trouble.written : trouble.reason === 'log_unavailable';
 }
 
-/** A second lease would be a second grant, and a second redrive is its owner's decision. */
-export const isRepeatable = (op: string): boolean => op !== 'lease' && op !== 'redrive';
+const ONCE: ReadonlySet<string> = new Set(operationsThat(({ once }) => once === true));
+
+/** @returns whether a request may be sent again although it may have been received. */
+export const isRepeatable = (op: string): boolean => !ONCE.has(op);
 
 /**
  * @param attempt how often it was sent so far, 1 after the first time

@@ -1,8 +1,9 @@
 // Owns the shapes that users of the library see. They are the interface's shapes in camelCase;
 // what a field means is said in docs/PROTOCOL.md, what is special to the client is said here.
 
+import type { Shown } from '../model/answer-fields.ts';
+import type * as a from '../model/answer-table.ts';
 import type { CancelledReason, RejectedReason, UnavailableReason } from '../model/refusal.ts';
-import type { TaskStateName } from '../model/request.ts';
 
 /** A string or bytes travel as they are; anything else as its JSON text. */
 export type Content = unknown;
@@ -51,38 +52,14 @@ export interface LeaseRef {
   readonly leaseId: string;
 }
 
-export interface PreviousAttempt {
-  readonly attempt: number;
-  readonly leaseId: string;
-  readonly workerId: string;
-  readonly ended: 'expired' | 'failed' | 'released';
-  readonly at: number;
-  readonly reason?: string;
-}
-
-export interface Submitted {
-  readonly taskId: string;
-  readonly state: TaskStateName;
-  readonly queue: string;
-  readonly deduplicated: boolean;
-  readonly record: number | null;
+export type PreviousAttempt = Shown<typeof a.previous>;
+export interface Submitted extends Shown<typeof a.submitted> {
   readonly requestId: string;
 }
+export type EmptyLease = Shown<typeof a.empty>;
 
-export interface EmptyLease {
-  readonly reason: 'no_task' | 'not_yet_eligible' | 'at_capacity';
-  readonly nextEligibleAt?: number;
-}
-
-interface RefusedDetails {
+interface RefusedDetails extends Shown<typeof a.refusal> {
   readonly detail?: string;
-  readonly field?: string;
-  readonly record: number | null;
-  readonly taskState?: TaskStateName;
-  readonly firstOutcome?: 'COMMITTED' | 'CANCELLED';
-  readonly firstReport?: 'complete' | 'fail';
-  readonly firstRecord?: number;
-  readonly leaseExpiry?: number;
 }
 export interface Rejected extends RefusedDetails {
   readonly outcome: 'REJECTED';
@@ -96,11 +73,7 @@ export interface Unavailable extends RefusedDetails {
 }
 export type Refused = Rejected | Unavailable;
 
-export interface Committed {
-  readonly outcome: 'COMMITTED';
-  readonly taskState: TaskStateName;
-  readonly retryAt?: number;
-  readonly record: number;
+export interface Committed extends Shown<typeof a.committed> {
   /** The report was sent again after its answer was lost, and the first one had been accepted. */
   readonly resent?: true;
 }
@@ -113,56 +86,18 @@ export interface Cancelled extends RefusedDetails {
 }
 export type ReportOutcome = Committed | Cancelled | Rejected | Unavailable;
 
-export interface HeartbeatOk {
-  readonly outcome: 'OK';
-  readonly leaseExpiry: number;
-  readonly leaseMs: number;
-  readonly executionDeadline: number;
-  readonly atCap: boolean;
-  readonly record: number | null;
+export interface HeartbeatOk extends Shown<typeof a.heartbeat> {
   /** When the lease ends by this process's monotonic clock (`monotonicMs()`), at the latest. */
   readonly endsAtMs: number;
 }
 export type HeartbeatOutcome = HeartbeatOk | Rejected | Unavailable;
 
-export interface Redriven {
+export interface Redriven extends Shown<typeof a.redriven> {
   readonly outcome: 'COMMITTED';
-  readonly taskId: string;
-  readonly originTaskId: string;
-  readonly state: TaskStateName;
-  readonly deduplicated: boolean;
-  readonly record: number | null;
 }
 
-export interface TaskInfo {
-  readonly taskId: string;
-  readonly queue: string;
-  readonly state: TaskStateName;
-  readonly attempt: number;
-  readonly maxRetries: number;
-  readonly backoffMs: number;
-  readonly executionWindowMs: number;
-  readonly requestId?: string;
-  readonly originTaskId?: string;
-  readonly redrivenAs?: string;
-  readonly createdAt: number;
-  readonly eligibleAt?: number;
-  readonly lease?: {
-    readonly leaseId: string;
-    readonly workerId: string;
-    readonly grantedAt: number;
-    readonly leaseExpiry: number;
-    readonly executionDeadline: number;
-  };
-  readonly endedAt?: number;
-  readonly expirations: number;
-  readonly failures: number;
-  readonly retryAt?: number;
-  readonly lastFailureReason?: string;
-  readonly lastFailureKind?: 'error' | 'permanent' | 'released';
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly records: number;
-}
+/** What a list shows of a task. */
+export type TaskInfo = Shown<typeof a.summary>;
 /** One task with its bytes; a list shows TaskInfo only. */
 export interface TaskDetails extends TaskInfo {
   readonly payload: Buffer;
