@@ -1,12 +1,15 @@
 // Owns which options each call of the library takes, and what values each can have. The types say
 // the same to who uses TypeScript; this is for everybody, and before anything is sent.
 
-import { DURATION_MAX, LEASES_MAX, WAIT_MAX_MS } from '../model/limits.ts';
+import { WAIT_MAX_MS } from '../model/limits.ts';
+import { OPERATIONS } from '../model/operations.ts';
+import { camelOf, type Field, type Fields, type Group } from '../model/request-fields.ts';
 import type { TaskFilter } from './answers.ts';
 import type { FailureOptions, TaskReadOptions } from './calls.ts';
 import type { ClientOptions } from './exchanger.ts';
 import {
   anything,
+  type Check,
   type Checks,
   callback,
   count,
@@ -20,11 +23,9 @@ import {
   texts,
   whole,
 } from './option-checks.ts';
-import type { CallOptions, LeaseOptions, RetryPolicyOptions, SubmitOptions } from './types.ts';
+import type { CallOptions, LeaseOptions, SubmitOptions } from './types.ts';
 import type { RunOptions, StopOptions, WorkerOptions } from './worker-options.ts';
 
-/** Goes over the wire, where it has an end. */
-const wireMs = whole(0, DURATION_MAX);
 /** The server refuses a longer wait. */
 const waitMs = whole(0, WAIT_MAX_MS);
 
@@ -56,35 +57,38 @@ export const RUN: Checks<RunOptions> = { untilEmpty: flag, signals: flag };
 export const STOP: Checks<StopOptions> = { graceMs: lengthMs, abortMs: lengthMs };
 export const CALL: Checks<CallOptions> = { signal, timeoutMs: lengthMs };
 
-const RETRY_POLICY: Checks<RetryPolicyOptions> = {
-  maxRetries: whole(0),
-  backoffMs: wireMs,
-  backoffFactor: anything,
-  backoffMaxMs: wireMs,
-};
+/** By the table of operations, so that what it takes is taken here and nothing else. */
+const checksOf = (fields: Fields): Record<string, Check> =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, { presence, kind }]) => presence !== 'made' && kind !== 'flag')
+      .map(([name, field]) => [camelOf(name), checkOf(field)]),
+  );
 
-export const SUBMIT: Checks<SubmitOptions> = {
-  payload: anything,
-  queue: text,
-  requestId: text,
-  executionWindowMs: whole(1, DURATION_MAX),
-  retryPolicy: nested(RETRY_POLICY),
-  delayMs: wireMs,
-  metadata: textMap,
-};
+function checkOf(field: Field): Check {
+  const { kind, schema, words = [] } = field;
+  if ('fields' in field) return nested(checksOf((field as Group).fields));
+  switch (kind) {
+    case 'number':
+      return whole(schema.minimum ?? 0, schema.maximum);
+    case 'word':
+      return oneOf(...words);
+    case 'names':
+      return texts;
+    case 'metadata':
+      return textMap;
+    case 'bytes':
+    case 'fraction':
+      return anything;
+    default:
+      return text;
+  }
+}
 
-export const LEASE: Checks<LeaseOptions> = {
-  workerId: text,
-  queues: texts,
-  max: whole(1, LEASES_MAX),
-  waitMs,
-  capacity: whole(1),
-};
-
-export const FAILURE: Checks<FailureOptions> = {
-  reason: text,
-  kind: oneOf('error', 'permanent', 'released'),
-};
+export const SUBMIT = checksOf(OPERATIONS.submit.fields) as Checks<SubmitOptions>;
+export const LEASE = checksOf(OPERATIONS.lease.fields) as Checks<LeaseOptions>;
+const { reason, kind } = OPERATIONS.fail.fields;
+export const FAILURE = checksOf({ reason, kind }) as Checks<FailureOptions>;
 
 export const READ: Checks<TaskReadOptions> = { waitMs };
 export const TASKS: Checks<TaskFilter> = {

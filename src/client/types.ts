@@ -4,38 +4,23 @@
 import type { Shown } from '../model/answer-fields.ts';
 import type * as a from '../model/answer-table.ts';
 import type { CancelledReason, RejectedReason, UnavailableReason } from '../model/refusal.ts';
+import type { OptionsOf } from '../model/request.ts';
 
 /** A string or bytes travel as they are; anything else as its JSON text. */
 export type Content = unknown;
 
-export interface RetryPolicyOptions {
-  readonly maxRetries?: number;
-  readonly backoffMs?: number;
-  readonly backoffFactor?: number;
-  readonly backoffMaxMs?: number;
-}
-
-export interface SubmitOptions {
+export interface SubmitOptions extends Omit<OptionsOf<'submit'>, 'payload'> {
   readonly payload: Content;
-  readonly queue?: string;
   /** Names this submit: repeated while the task is remembered, it answers the same task. A task is
    * forgotten some days after its end (the knobs `--retention-ms` and `--retention-failed-ms`);
    * then the same request id makes a new task. Random when absent, so that a retry after a cut
    * connection cannot make two tasks. */
   readonly requestId?: string;
-  readonly executionWindowMs?: number;
-  readonly retryPolicy?: RetryPolicyOptions;
-  readonly delayMs?: number;
-  readonly metadata?: Readonly<Record<string, string>>;
 }
 
-export interface LeaseOptions {
-  readonly workerId: string;
-  readonly queues?: readonly string[];
-  readonly max?: number;
+export interface LeaseOptions extends OptionsOf<'lease'> {
   /** Long poll: 0 (the default) answers at once. */
   readonly waitMs?: number;
-  readonly capacity?: number;
 }
 
 export interface CallOptions {

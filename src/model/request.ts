@@ -34,6 +34,26 @@ export type RequestOf<O extends OperationName> = O extends OperationName
     >
   : never;
 
+type OptionOf<F> = F extends Group<infer G> ? OptionsIn<G> : ValueOf<F>;
+type OptionKeys<F, P> = {
+  [K in keyof F]: K extends 'encoding'
+    ? never
+    : F[K] extends Field<unknown, infer Q>
+      ? Q extends P
+        ? K
+        : never
+      : never;
+}[keyof F];
+type OptionsIn<F> = Flat<
+  {
+    readonly [K in OptionKeys<F, 'required'> as NameOf<K>]: OptionOf<F[K]>;
+  } & {
+    readonly [K in OptionKeys<F, 'optional' | 'filled'> as NameOf<K>]?: OptionOf<F[K]>;
+  }
+>;
+/** What the client library takes for an operation's fields: ids and bytes as their types say. */
+export type OptionsOf<O extends OperationName> = OptionsIn<(typeof OPERATIONS)[O]['fields']>;
+
 /** The operations that the coordinator is asked for. */
 export type Op = keyof typeof COORDINATOR_OPERATIONS;
 export type SubmitRequest = RequestOf<'submit'>;
