@@ -2,15 +2,17 @@
 // and each block of output stands below a mark that says who printed it.
 
 const NAME = '[a-z0-9-]+';
+/** A command may stand in backticks in it; three of them end the block. */
+const TEXT = '(?:(?!```)[^])*';
 
 /** A mark, and the block below it. */
 const blockBelow = (side: string, name: string): RegExp =>
-  new RegExp(`(<!-- ${side}: ${name} -->\n\`\`\`\n)([^\`]*)(\`\`\`\n)`, 'g');
+  new RegExp(`(<!-- ${side}: ${name} -->\n\`\`\`\n)(${TEXT})(\`\`\`\n)`, 'g');
 
 /** @returns what stands in each of the blocks of a side, by the names of their marks. */
 export function blocksOf(page: string, side: string): ReadonlyMap<string, string> {
   const found = page.matchAll(
-    new RegExp(`<!-- ${side}: (${NAME}) -->\n\`\`\`\n([^\`]*)\`\`\``, 'g'),
+    new RegExp(`<!-- ${side}: (${NAME}) -->\n\`\`\`\n(${TEXT})\`\`\``, 'g'),
   );
   return new Map(Array.from(found, ([, name = '', text = '']) => [name, text]));
 }

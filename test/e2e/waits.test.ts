@@ -36,7 +36,7 @@ describe('why a task has not run', function () {
     expect(await lease({ queues: ['mail'], capacity: 1 })).length(1);
     const parked = lease({ queues: ['mail'], capacity: 1, wait_ms: 20_000 });
     const second = await submit('mail');
-    expect(await why(second)).include('1 lease request for queue mail is parked now');
+    expect(await why(second)).include('1 lease request for queue mail waits now, not served');
     expect((await stage.call('POST', `/v1/tasks/${first}/kill`, {})).status).equal(200);
     expect(await parked).length(1);
     expect(await why(second)).include('It is LEASED');
