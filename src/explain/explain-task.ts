@@ -15,7 +15,7 @@ import { teller } from './names.ts';
 import { explainNow } from './now.ts';
 import { overlapsOf, type Run } from './overlaps.ts';
 import { heirStatement, originStatement, type RelativeStory, runOf } from './relatives.ts';
-import { clockOf, startStatements } from './restarts.ts';
+import { clockOf, noStart, startStatements } from './restarts.ts';
 import { explainRecords } from './rows.ts';
 import { type EndRecord, endOf, isPoisoned, overBy, summaryOf } from './summary.ts';
 import { waitOf } from './waits.ts';
@@ -114,6 +114,7 @@ function whyStatements(
     ...starts.map((start) => clockOf(start, tell)),
     endOf(over, attempts, created.retryPolicy.maxRetries, tell),
     ...heirStatement(standing.redrivenAs, relative('heir'), tell),
+    ...(starts.length === 0 ? [noStart(records)] : []),
   ];
   return statements.filter((statement) => statement !== undefined);
 }

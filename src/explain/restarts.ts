@@ -38,6 +38,15 @@ export function startStatements(
   });
 }
 
+/** Said where no start is told, so that the page answers whether there was a coordinator. */
+export function noStart(records: readonly LogRecord[]): Statement {
+  const [first, last] = [records[0]?.seq, records.at(-1)?.seq];
+  const text =
+    'No start of the coordinator lies in this history: one and the same coordinator decided all ' +
+    'of it.';
+  return { topic: 'restart', record: last, text, records: recordsOf(first, last) };
+}
+
 /** Starts of which nothing else is to be told. */
 function between(row: readonly ExplainedStart[], tell: Teller): Statement {
   const [first, last] = [row[0], row.at(-1)] as [ExplainedStart, ExplainedStart];

@@ -78,8 +78,8 @@ function missed(attempt: ExplainedAttempt, start: ExplainedStart, tell: Teller):
       : ` after it was down for ${durationAtMostText(at - lastAliveAt)} at most, in which a ` +
         'heartbeat may have been lost';
   return (
-    `; the coordinator started anew meanwhile, at ${tell.at(at)} (record ${seq})${lost}; but it ` +
-    `was up again for the last ${upFor} before the lease ran out, and no heartbeat is recorded ` +
+    `; the coordinator started anew meanwhile, at ${tell.at(at)} (record ${seq})${lost}; it was ` +
+    `up again for the last ${upFor} before the lease ran out, and no heartbeat is recorded ` +
     'in that time either'
   );
 }
