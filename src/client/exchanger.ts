@@ -135,7 +135,12 @@ export class Exchanger {
   ): void {
     if (this.#onProtocol === undefined) return;
     const took = sentAtMs === undefined ? {} : { tookMs: monotonicMs() - sentAtMs };
-    this.#onProtocol({ direction, op, attempt, body, thread: 'main', ...took });
+    try {
+      this.#onProtocol({ direction, op, attempt, body, thread: 'main', ...took });
+    } catch (thrown) {
+      // Who looks on must not turn an answer into a failure.
+      process.emitWarning(`onProtocol threw: ${reasonOf(thrown)}`, 'LeaseholdWarning', 'LISTENER');
+    }
   }
 }
 

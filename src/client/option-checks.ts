@@ -11,13 +11,23 @@ export type Check = (value: unknown) => string | undefined;
 export type Checks<Options> = { readonly [Name in keyof Required<Options>]: Check };
 
 const fits =
-  (what: string, is: (value: unknown) => boolean): Check =>
+  (
+    what: string,
+    is: (value: unknown) => boolean,
+    named: (value: unknown) => string = shown,
+  ): Check =>
   (value) =>
-    is(value) ? undefined : `${shown(value)} is not ${what}`;
+    is(value) ? undefined : `${named(value)} is not ${what}`;
 
 /** Judged elsewhere. */
 export const anything: Check = () => undefined;
 export const text = fits('a text', (value) => typeof value === 'string');
+/** What a header of HTTP can carry. */
+export const headerText = fits(
+  'a text in one line, without control characters',
+  (value) => typeof value === 'string' && !/[^\x20-\x7e\x80-\xff]/.test(value),
+  () => 'what was given',
+);
 export const flag = fits('true or false', (value) => typeof value === 'boolean');
 export const callback = fits('a function', (value) => typeof value === 'function');
 export const texts = fits(

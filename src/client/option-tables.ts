@@ -14,6 +14,7 @@ import {
   callback,
   count,
   flag,
+  headerText,
   lengthMs,
   nested,
   oneOf,
@@ -31,7 +32,7 @@ const waitMs = whole(0, WAIT_MAX_MS);
 
 export const CLIENT: Checks<ClientOptions> = {
   url: text,
-  token: text,
+  token: headerText,
   timeoutMs: lengthMs,
   retries: count,
   backoffMs: lengthMs,

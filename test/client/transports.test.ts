@@ -1,0 +1,233 @@
+// The ways to a server: TLS with an authority of one's own, proxies that answer in its place, hosts
+// with two addresses, and times that no timer holds.
+
+import { execFile, execFileSync } from 'node:child_process';
+import dns from 'node:dns';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { after as afterMs } from '../../src/client/local-clock.ts';
+import { Client, type LeaseholdError } from '../../src/index.ts';
+import { skip } from '../reliability/machine.ts';
+import { MAIN, sharedServer } from './real-server.ts';
+import { type ScriptedServer, scriptedServer } from './scripted-server.ts';
+
+const execute = promisify(execFile);
+const LIBRARY = new URL('../../src/index.js', import.meta.url).href;
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const caught = (promise: Promise<unknown>): Promise<LeaseholdError> =>
+  promise.then(
+    () => Promise.reject(new Error('it did not reject')),
+    (error: LeaseholdError) => error,
+  );
+
+/** Passes everything on, or answers with a status in the server's place. */
+const passOn =
+  (target: string, statuses: number[]): RequestListener =>
+  (request, response) => {
+    const { method = 'GET', headers, url = '/' } = request;
+    const status = statuses.shift();
+    const onward = httpRequest(target + url, { method, headers }, (answer) => {
+      if (status === undefined) {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      } else {
+        answer.resume();
+        response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Gateway</h1>');
+      }
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  };
+
+describe('transports', () => {
+  describe('behind a proxy', () => {
+    let scripted: ScriptedServer;
+    let proxy: Server;
+    let client: Client;
+    const statuses: number[] = [];
+    before(async () => {
+      scripted = await scriptedServer('http', () => ({ outcome: 'COMMITTED', task_id: 'T2' }));
+      proxy = createServer(passOn(scripted.url, statuses));
+      const url = `http://127.0.0.1:${await listening(proxy)}`;
+      client = new Client({ url, backoffMs: 1, retries: 3 });
+    });
+    beforeEach(() => {
+      scripted.asked.length = 0;
+      statuses.length = 0;
+    });
+    after(async () => {
+      client.close();
+      proxy.close();
+      await scripted.close();
+    });
+    const asked = (): string[] => scripted.asked.map(({ op }) => op);
+
+    for (const status of [502, 503, 504]) {
+      it(`sends again what was answered ${status} in the server's place`, async () => {
+        statuses.push(status, status);
+        await client.submit({ payload: 'x' });
+        expect(asked()).to.deep.equal(['submit', 'submit', 'submit']);
+        expect(new Set(scripted.asked.map(({ params }) => params.request_id)).size).to.equal(1);
+      });
+    }
+
+    it('does not repeat what may have happened and must not happen twice', async () => {
+      statuses.push(504);
+      const error = await caught(client.lease({ workerId: 'w' }));
+      expect(error).to.include({ code: 'UNREACHABLE' });
+      expect(asked()).to.deep.equal(['lease']);
+    });
+
+    it('says of a report that stays unanswered that it may have arrived', async () => {
+      statuses.push(502, 502, 502, 502);
+      const error = await caught(client.complete({ taskId: 'T2', leaseId: 'L3' }));
+      expect(error).to.include({ code: 'REPORT_UNANSWERED' });
+    });
+  });
+
+  describe('to a host with two addresses', () => {
+    const { lookup } = dns;
+    before(() => {
+      const both = [
+        { address: '127.0.0.1', family: 4 },
+        { address: '127.0.0.2', family: 4 },
+      ];
+      dns.lookup = ((_: string, __: object, done: (...args: unknown[]) => void) =>
+        done(null, both)) as unknown as typeof dns.lookup;
+    });
+    after(() => {
+      dns.lookup = lookup;
+    });
+
+    for (const url of ['http://two.test:1', 'tcp://two.test:1']) {
+      it(`says of each why it is not reached: ${url}`, async () => {
+        const client = new Client({ url, retries: 0 });
+        const error = await caught(client.stats());
+        client.close();
+        expect(error.message).to.contain('ECONNREFUSED 127.0.0.1:1');
+        expect(error.message).to.contain('ECONNREFUSED 127.0.0.2:1');
+      });
+    }
+  });
+
+  describe('with a real server', () => {
+    const server = sharedServer();
+    const dir = mkdtempSync(join(tmpdir(), 'leasehold-tls-'));
+    after(() => rmSync(dir, { recursive: true }));
+
+    /** Runs a program in JavaScript that is given as text: its flags must not reach our threads. */
+    const program = (text: string, environment: NodeJS.ProcessEnv = {}) => {
+      const source = `import { Client, Worker } from ${JSON.stringify(LIBRARY)};\n${text}`;
+      const env = { ...process.env, ...environment };
+      return execute(process.execPath, ['--input-type=module', '-e', source], { env });
+    };
+
+    it('works from a program that is given as text, in threads too', async () => {
+      const handler = 'data:text/javascript,export default (task) => task.text() + task.text()';
+      const { stdout, stderr } = await program(`
+        const url = ${JSON.stringify(server.http)};
+        const client = new Client({ url });
+        const { taskId } = await client.submit({ queue: 'text', payload: 'x' });
+        const handler = new URL(${JSON.stringify(handler)});
+        await new Worker({ url, queues: ['text'], handler }).run({ untilEmpty: true });
+        console.log(String((await client.task(taskId)).result));
+        client.close();`);
+      expect([stdout, stderr]).to.deep.equal(['xx\n', '']);
+    });
+
+    it('warns of no leak, however many wait', async () => {
+      const { stderr } = await program(
+        `
+        const { signal } = new AbortController();
+        const clients = Array.from({ length: 15 }, () => new Client({ url: process.env.URL }));
+        await Promise.all(clients.flatMap((client) => [
+          client.lease({ workerId: 'w', queues: ['none'], waitMs: 50 }, { signal }),
+          client.submit({ queue: 'leak', payload: 'x' }, { signal }),
+        ]));
+        for (const client of clients) client.close();
+        const away = new Client({ url: 'http://127.0.0.1:1', retries: 1, backoffMs: 1 });
+        await Promise.allSettled(Array.from({ length: 15 }, () => away.stats({ signal })));
+        away.close();`,
+        { URL: server.tcp },
+      );
+      expect(stderr).to.equal('');
+    });
+
+    it('takes times without end', async () => {
+      const endless = { timeoutMs: Infinity, backoffMaxMs: Infinity, retries: Infinity };
+      const client = new Client({ url: server.http, ...endless });
+      expect(await client.lease({ workerId: 'w', queues: ['none'], waitMs: 20 })).to.deep.include({
+        leases: [],
+      });
+      expect((await client.stats({ timeoutMs: 2 ** 40 })).now).to.be.a('number');
+      client.close();
+    });
+
+    it('speaks TLS with an authority that is named to it, and with no other', async function () {
+      const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
+      const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+      try {
+        const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
+        execFileSync('openssl', [...made, '-keyout', key, '-out', cert, ...named], {
+          stdio: 'ignore',
+        });
+      } catch {
+        skip(this, 'openssl is not installed');
+      }
+      const identity = { key: readFileSync(key), cert: readFileSync(cert) };
+      const proxy = createTlsServer(identity, passOn(server.http, []));
+      const url = `https://127.0.0.1:${await listening(proxy)}`;
+      const run = async (args: string[], environment: NodeJS.ProcessEnv) =>
+        execute(process.execPath, [MAIN, ...args], {
+          env: { ...process.env, LEASEHOLD_URL: url, ...environment },
+        }).catch((error: { code: number; stderr: string }) => error);
+      try {
+        const trusting = { NODE_EXTRA_CA_CERTS: cert };
+        const client = new Client({ url: server.tcp });
+        const { taskId } = await client.submit({ queue: 'tls', payload: 'quiet' });
+        await run(['work', '--queue', 'tls', '--once', '--exec', 'tr a-z A-Z'], trusting);
+        expect(String((await client.task(taskId)).result)).to.equal('QUIET');
+        client.close();
+        expect(await run(['stats'], trusting)).to.include({ stderr: '' });
+        const refused = await run(['stats'], {});
+        expect(refused).to.include({ code: 3 });
+        expect(refused.stderr).to.contain('self-signed certificate');
+      } finally {
+        proxy.close();
+        proxy.closeAllConnections();
+      }
+    });
+  });
+
+  it('survive a look that throws', async () => {
+    const scripted = await scriptedServer('tcp', () => ({ task_id: 'T2' }));
+    const warned = new Promise((resolve) => process.once('warning', resolve));
+    const onProtocol = (): never => {
+      throw new Error('looked');
+    };
+    const client = new Client({ url: scripted.url, onProtocol });
+    expect((await client.submit({ payload: 'x' })).taskId).to.equal('T2');
+    expect(String(await warned)).to.contain('looked');
+    client.close();
+    await scripted.close();
+  });
+
+  it('have timers that hold any time, and can be taken back', async () => {
+    let ended = 0;
+    const cancels = [2 ** 31, Infinity].map((ms) => afterMs(ms, () => (ended += 1)));
+    await new Promise<void>((resolve) => void afterMs(5, resolve));
+    expect(ended).to.equal(0);
+    for (const cancel of cancels) cancel();
+  });
+});
