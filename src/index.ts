@@ -16,6 +16,8 @@ export type { ClientOptions } from './client/exchanger.ts';
 export type { Handler, HandlerContext } from './client/handler.ts';
 export type { Lease, LeaseData } from './client/lease.ts';
 export { monotonicMs } from './client/local-clock.ts';
+export type { Schema, SchemaIssue, SchemaResult } from './client/payload-schema.ts';
+export { Queue, type QueueOptions, type QueueSubmitOptions } from './client/typed-queue.ts';
 export type * from './client/types.ts';
 export { Worker } from './client/worker.ts';
 export type { FailureReport, WorkerEvents } from './client/worker-events.ts';

@@ -17,8 +17,9 @@ import {
 } from './calls.ts';
 import { type ClientOptions, type Exchange, Exchanger } from './exchanger.ts';
 import { assertOptions } from './option-checks.ts';
-import { CALL, CLIENT, READ, TASKS } from './option-tables.ts';
+import { CALL, CLIENT, QUEUE, READ, TASKS } from './option-tables.ts';
 import type { Answer, Call } from './transport.ts';
+import { Queue, type QueueOptions } from './typed-queue.ts';
 import type * as t from './types.ts';
 
 export type BatchOutcome =
@@ -135,6 +136,12 @@ export class Client {
     return exchange.answers.map((answer, index) =>
       answers.ofBatch(calls[index] as Call, answer, exchange.resent),
     );
+  }
+
+  /** A queue with the schema of its payloads, for those who submit to it. */
+  queue<Payload = unknown>(name: string, options: QueueOptions<Payload> = {}): Queue<Payload> {
+    assertOptions('queue', options, QUEUE);
+    return new Queue(this, name, options);
   }
 
   /** Closes the connections; what is in flight rejects with CLOSED. */

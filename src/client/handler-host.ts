@@ -7,6 +7,7 @@ import { LeaseholdError, PermanentFailure } from './errors.ts';
 import type { Handler, HandlerContext } from './handler.ts';
 import { HandlerPool } from './handler-pool.ts';
 import type { Lease } from './lease.ts';
+import { readBySchema, type Schema } from './payload-schema.ts';
 import { reasonOf } from './reason.ts';
 
 /** Calls a handler somewhere. */
@@ -23,9 +24,17 @@ export interface HandlerHost {
 export const handling = new AsyncLocalStorage<Lease>();
 
 /** @throws LeaseholdError INVALID_OPTION */
-export function hostFor(handler: Handler | URL, threads: number): HandlerHost {
-  if (handler instanceof URL) return new HandlerPool(handler, threads);
-  if (typeof handler === 'function') return inlineHost(handler);
+export function hostFor(
+  handler: Handler | URL,
+  threads: number,
+  schema: Schema | undefined,
+): HandlerHost {
+  if (handler instanceof URL) {
+    if (schema === undefined) return new HandlerPool(handler, threads);
+    const text = 'a schema cannot go into other threads: the module has to call it itself';
+    throw new LeaseholdError('INVALID_OPTION', `Worker: schema: ${text}`);
+  }
+  if (typeof handler === 'function') return inlineHost(handler, schema);
   throw new LeaseholdError('INVALID_OPTION', `Worker: handler: ${whyNone(handler)}`);
 }
 
@@ -39,10 +48,11 @@ function whyNone(handler: unknown): string {
   return `it is a function, or the URL of a module, not ${given}`;
 }
 
-function inlineHost(handler: Handler): HandlerHost {
+function inlineHost(handler: Handler, schema: Schema | undefined): HandlerHost {
   return {
     async prepare() {},
     async run(task, context) {
+      if (schema !== undefined) await readBySchema(schema, task);
       return resultBytes(await handling.run(task, () => handler(task, context)));
     },
     async close() {},

@@ -22,4 +22,4 @@ export interface HandlerContext {
 /** What it returns is the result (a string or bytes as they are, else as JSON; undefined: none).
  * Whatever it throws is the failure, with its message and causes as the reason; a PermanentFailure
  * rules out further attempts, and an error whose `code` is `WRONG_MACHINE` gives the task back. */
-export type Handler = (task: Lease, context: HandlerContext) => unknown;
+export type Handler<Payload = unknown> = (task: Lease<Payload>, context: HandlerContext) => unknown;

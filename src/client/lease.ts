@@ -17,7 +17,7 @@ export interface LeaseData extends Shown<typeof lease> {
 }
 
 /** One task in hand. `text()`, `json()` and `bytes()` read its payload. */
-export class Lease implements LeaseData {
+export class Lease<Payload = unknown> implements LeaseData {
   declare readonly taskId: string;
   declare readonly leaseId: string;
   declare readonly fencingToken: number;
@@ -48,9 +48,10 @@ export class Lease implements LeaseData {
     return this.bytes().toString('utf8');
   }
 
-  /** @throws PermanentFailure when the payload is no JSON: a handler that does not catch it ends
+  /** With a schema in the worker's options, what that made of the payload.
+   * @throws PermanentFailure when the payload is no JSON: a handler that does not catch it ends
    * the task, because no further attempt could read it. */
-  json<T = unknown>(): T {
+  json<T = Payload>(): T {
     return parseJson(this.payload, 'payload') as T;
   }
 }

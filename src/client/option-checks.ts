@@ -4,6 +4,7 @@
 import { nearestName } from '../model/nearest.ts';
 import { isPlain } from './content.ts';
 import { LeaseholdError } from './errors.ts';
+import { isSchema } from './payload-schema.ts';
 
 /** @returns what is wrong with the value, or undefined: nothing. */
 export type Check = (value: unknown) => string | undefined;
@@ -39,6 +40,7 @@ export const textMap = fits(
   'an object whose values are texts',
   (value) => isPlain(value) && Object.values(value).every((one) => typeof one === 'string'),
 );
+export const schema = fits('a Standard Schema', isSchema);
 export const signal = fits('an AbortSignal', (value) => value instanceof AbortSignal);
 export const oneOf = (...names: readonly string[]): Check =>
   fits(names.join(' or '), (value) => names.includes(value as string));

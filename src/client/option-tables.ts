@@ -18,12 +18,14 @@ import {
   lengthMs,
   nested,
   oneOf,
+  schema,
   signal,
   text,
   textMap,
   texts,
   whole,
 } from './option-checks.ts';
+import type { QueueOptions } from './typed-queue.ts';
 import type { CallOptions, LeaseOptions, SubmitOptions } from './types.ts';
 import type { RunOptions, StopOptions, WorkerOptions } from './worker-options.ts';
 
@@ -52,8 +54,10 @@ export const WORKER: Checks<WorkerOptions> = {
   heartbeat: oneOf('thread', 'handler'),
   waitMs,
   quiet: flag,
+  schema,
 };
 
+export const QUEUE: Checks<QueueOptions<never>> = { schema };
 export const RUN: Checks<RunOptions> = { untilEmpty: flag, signals: flag };
 export const STOP: Checks<StopOptions> = { graceMs: lengthMs, abortMs: lengthMs };
 export const CALL: Checks<CallOptions> = { signal, timeoutMs: lengthMs };

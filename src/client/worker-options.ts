@@ -2,12 +2,16 @@
 
 import type { ClientOptions } from './exchanger.ts';
 import type { Handler } from './handler.ts';
+import type { Schema } from './payload-schema.ts';
 
-export interface WorkerOptions extends Omit<ClientOptions, 'onProtocol'> {
+export interface WorkerOptions<Payload = unknown> extends Omit<ClientOptions, 'onProtocol'> {
   /** An async function, or the URL of a module whose default export is one (see `threads`). A
    * module that cannot be loaded, or has no such export, makes `run()` reject with INVALID_OPTION.
    * */
-  readonly handler: Handler | URL;
+  readonly handler: Handler<Payload> | URL;
+  /** Judges each payload, read as JSON, before the handler is called: `task.json()` gives what it
+   * makes of it, and a payload that does not fit is a permanent failure that names the fields. */
+  readonly schema?: Schema<unknown, Payload> | undefined;
   readonly queues?: readonly string[];
   /** Tasks in hand at a time, in this thread; 1. */
   readonly concurrency?: number;

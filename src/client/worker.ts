@@ -32,7 +32,7 @@ const SIGNAL_GRACE_MS = 5_000;
 /** A handler that waits for its own worker's stop waits so long for itself. */
 const OWN_HANDLER_MS = 2_000;
 
-export class Worker extends WorkerVoice {
+export class Worker<Payload = unknown> extends WorkerVoice {
   readonly workerId: string;
   readonly #options: WorkerOptions;
   readonly #slots: number;
@@ -57,17 +57,17 @@ export class Worker extends WorkerVoice {
 
   /** @throws LeaseholdError INVALID_OPTION for an option that is unknown or cannot be, and for a
    * handler that is neither a function nor a URL. */
-  constructor(options: WorkerOptions) {
+  constructor(options: WorkerOptions<Payload>) {
     assertOptions('Worker', options, WORKER);
     super(options.quiet ?? false);
-    const { handler, concurrency = 1, threads = 1 } = options;
-    this.#host = hostFor(handler, threads);
     this.#options = options;
+    const { handler, concurrency = 1, threads = 1, schema } = this.#options;
+    this.#host = hostFor(handler, threads, schema);
     this.#slots = handler instanceof URL ? threads : concurrency;
     const random = randomBytes(4).toString('hex');
     this.workerId = options.workerId ?? `${hostname()}:${process.pid}:${random}`;
     const client: ClientOptions = {
-      ...connectionOf(options),
+      ...connectionOf(this.#options),
       onProtocol: (event) => this.emit('protocol', event),
     };
     this.#client = new Client(client);

@@ -15,7 +15,7 @@ const worker = new Worker({
       const timer = setTimeout(resolve, 1_000);
       signal.addEventListener('abort', () => {
         clearTimeout(timer);
-        reject(signal.reason);
+        reject(signal.reason as Error);
       });
     }),
 });
