@@ -2,6 +2,7 @@
 // text or base64). The coordinator's side is request-codec.ts and format.ts.
 
 import { isUtf8 } from 'node:buffer';
+import { camelOf } from '../model/request-fields.ts';
 
 type Wire = Record<string, unknown>;
 
@@ -20,8 +21,6 @@ export function readBytes(wire: Wire, name: 'payload' | 'result'): Buffer | unde
 }
 
 const snakeOf = (name: string): string => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
-const camelOf = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase());
 
 /** Renames the keys of an options object, leaving out what is undefined. Maps whose keys are the
  * user's own (metadata) and contents are left alone: only the top level is renamed. */

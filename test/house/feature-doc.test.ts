@@ -29,6 +29,15 @@ describe('docs/internals/ADDING-A-FEATURE.md', () => {
     expect(through.filter((name) => !named.has(name))).to.deep.equal([]);
   });
 
+  it('takes a plain option through 12 files at most, and names them', () => {
+    const plain = text.slice(text.indexOf('## A plain option'), text.indexOf('## A feature that'));
+    const rows = plain.split('\n').filter((line) => line.startsWith('| `'));
+    const files = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)]);
+    expect(files.length).to.be.within(8, 12);
+    for (const [, name] of files)
+      expect(existsSync(path.join(ROOT, `${name}`)), name).to.equal(true);
+  });
+
   it('says that nothing of it is built, which is so', () => {
     expect(text).to.include('**Nothing of it is built**');
     const table = readFileSync(path.join(ROOT, 'src/model/coordinator-operations.ts'), 'utf8');
