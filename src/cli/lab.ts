@@ -2,11 +2,11 @@
 // enough to wait for and its log printed while it grows.
 
 import { mkdtemp, rm } from 'node:fs/promises';
-import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
+import { openTransport } from '../client/exchanger.ts';
+import { errnoText } from '../model/errno-text.ts';
 import { removeAtExit, ServerProcess, tryPort } from '../play/demo/processes.ts';
 import { CliError, EXIT, type Io, say, wholeNumber } from './command.ts';
 import { recordLine } from './record-line.ts';
@@ -42,8 +42,9 @@ export function define(command: Command, io: Io): void {
 
 async function lab(port: number, io: Io): Promise<void> {
   // Or a coordinator that runs there already would pass for this one, which cannot start.
-  await tryPort(port).catch(({ message }: Error) => {
-    throw new CliError(EXIT.failed, `${message}; name another port with --port`);
+  await tryPort(port).catch((error: unknown) => {
+    const why = `cannot listen at 127.0.0.1:${port}: ${errnoText(error)}`;
+    throw new CliError(EXIT.failed, `${why}; name another port with --port`);
   });
   const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-lab-'));
   removeAtExit(dir);
@@ -66,16 +67,13 @@ async function lab(port: number, io: Io): Promise<void> {
 }
 
 /** Prints records until the server is gone. */
-function print(server: ServerProcess, { stdout }: Io): Promise<void> {
-  return new Promise((resolve) => {
-    const url = `${server.url}/v1/log?follow=true`;
-    const request = http.get(url, { agent: false }, (response) => {
-      response.on('error', () => {}).on('close', () => resolve());
-      const lines = createInterface({ input: response });
-      lines.on('error', () => {});
-      lines.on('line', (line) => say(stdout, recordLine(JSON.parse(line))));
-    });
-    request.on('error', () => resolve());
-    void server.ended.then(() => request.destroy());
-  });
+async function print({ url, ended }: ServerProcess, { stdout }: Io): Promise<void> {
+  const over = new AbortController();
+  void ended.then(() => over.abort());
+  try {
+    const records = openTransport(url, undefined).follow({ from: 1 }, over.signal);
+    for await (const record of records) say(stdout, recordLine(record));
+  } catch {
+    // The connection goes with the server, and nothing is kept: there is nothing to go on with.
+  }
 }

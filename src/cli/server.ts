@@ -53,8 +53,9 @@ export class Server {
     this.#timeoutMs =
       timeout === undefined ? TIMEOUT_MS : durationMs('--timeout', timeout, 1, DURATION_MAX);
     this.#urls = (options.url ?? env['LEASEHOLD_URL'] ?? DEFAULT_URL).split(',');
+    const givenBy = options.url === undefined ? 'LEASEHOLD_URL' : '--url';
     const token = tokenOf(options, io);
-    this.#transports = this.#urls.map((url) => transportOf(url, token));
+    this.#transports = this.#urls.map((url) => transportOf(url, token, givenBy));
   }
 
   /** The address that answers, or is tried. */
@@ -197,11 +198,11 @@ export class Server {
   }
 }
 
-function transportOf(url: string, token: string | undefined): Transport {
+function transportOf(url: string, token: string | undefined, givenBy: string): Transport {
   try {
     return openTransport(url.trim(), token);
   } catch (error) {
-    throw error instanceof LeaseholdError ? usage(`--url: ${error.message}`) : error;
+    throw error instanceof LeaseholdError ? usage(`${givenBy}: ${error.message}`) : error;
   }
 }
 

@@ -1,0 +1,49 @@
+// Owns `completion`: prints the script by which a shell completes the command line. It is made from
+// the commands' own definitions, so it names what there is and nothing else.
+
+import { type Argument, Command, type Option } from 'commander';
+import { type Io, say } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { bashScript, fishScript, type Shown, type Word, zshScript } from './completion-scripts.ts';
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+type Shell = keyof typeof SCRIPTS;
+
+const HELP = `
+  bash   source <(leasehold completion bash), for good in ~/.bashrc
+  zsh    source <(leasehold completion zsh), for good in ~/.zshrc after compinit
+  fish   leasehold completion fish > ~/.config/fish/completions/leasehold.fish`;
+
+export function define(command: Command, io: Io): void {
+  command
+    .addArgument(command.createArgument('<shell>', 'whose script').choices(Object.keys(SCRIPTS)))
+    .addHelpText('after', HELP)
+    .action(async (shell: Shell) => say(io.stdout, SCRIPTS[shell](await shownCommands(io))));
+}
+
+/** Every command as its own file defines it. */
+export async function shownCommands(io: Io): Promise<Shown[]> {
+  const shown: Shown[] = [];
+  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+    const command = new Command(name);
+    (await load()).define(command, io);
+    const words = command.registeredArguments.flatMap(
+      ({ argChoices }: Argument) => argChoices ?? [],
+    );
+    shown.push({ name, summary, flags: command.options.flatMap(flagOf), words });
+  }
+  return shown;
+}
+
+function flagOf({ long, description, argChoices, flags, hidden }: Option): Word[] {
+  if (long === undefined || long === null || hidden) return [];
+  const place = /[<[]([a-z=]+)[>\]]/.exec(flags)?.[1];
+  const value = argChoices ?? (place === undefined ? undefined : kindOf(place));
+  return [{ long, description, value }];
+}
+
+/** The name that stands for a value in the help says what it is. */
+const kindOf = (place: string): 'file' | 'directory' | 'text' => {
+  if (place === 'file') return 'file';
+  return place === 'dir' ? 'directory' : 'text';
+};
