@@ -67,7 +67,7 @@ function downTexts({ starts, downMs }: Wait): string[] {
 
 function betweenTexts(
   { workerId, grantedAt, wait }: ExplainedAttempt,
-  { grants, firstGrant, lastGrant, grantsElsewhere, freed }: Between,
+  { grants, firstGrant, lastGrant, deaths, grantsElsewhere, freed }: Between,
   queue: string,
   records: number[],
 ): string[] {
@@ -83,6 +83,11 @@ function betweenTexts(
     );
     if (firstGrant !== undefined) records.push(firstGrant);
     if (lastGrant !== undefined) records.push(lastGrant);
+  } else if (deaths > 0) {
+    texts.push(
+      `No task of queue ${queue} was granted meanwhile, but ${deaths} ended as DEAD: by a kill, ` +
+        'or because a lease request came to it and the poison rule ended it.',
+    );
   } else {
     const other =
       grantsElsewhere === 0 ? '' : ', or who did got an older task of another queue it asked for';

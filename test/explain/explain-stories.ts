@@ -177,6 +177,12 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
     story.other(9, { ...ended, type: 'TaskCompleted' });
     return story.grant(9, 'w1').complete(11).told(60);
   },
+  'waited-while-another-was-ended': () => {
+    const story = new Story().other(1, OF_ANOTHER);
+    const ended = { taskId: story.seqNow, extensions: 0, lastExtension: 0 };
+    story.other(2, { ...ended, type: 'TaskDead', reason: 'poison: 3 leases in a row expired' });
+    return story.grant(4, 'w1').told(5);
+  },
   'waited-while-the-coordinator-was-down': () =>
     new Story().start(30).grant(32.5, 'w1').complete(33).told(60),
   'given-back-again-and-failed': () =>
