@@ -20,7 +20,8 @@ export type { TestClock, TestDuration } from './test-clock.ts';
 /** Durations in ms. What is left out is as in the product, but for the two that are named here. */
 export interface TestCoordinatorOptions {
   readonly leaseDurationMs?: number;
-  /** How often workers heartbeat, in real time; 50: a lost lease is noticed soon. */
+  /** How often workers heartbeat, in real time; 50, or a third of a shorter lease: a lost lease is
+   * noticed soon. */
   readonly heartbeatIntervalMs?: number;
   readonly executionWindowMs?: number;
   readonly maxRetries?: number;
@@ -45,7 +46,7 @@ const OPTIONS: ReadonlySet<string> = new Set<KnobName>([
   'retentionFailedMs',
   'payloadMaxBytes',
 ]);
-const STANDARD: TestCoordinatorOptions = { heartbeatIntervalMs: 50 };
+const HEARTBEAT_MS = 50;
 
 /**
  * Starts a coordinator; `stop()` ends it.
@@ -182,7 +183,10 @@ export class TestCoordinator {
 function settingsOf(options: TestCoordinatorOptions): ReturnType<typeof readSettings> {
   const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
   if (unknown !== undefined) throw new TypeError(`startCoordinator: there is no option ${unknown}`);
-  const given = Object.entries({ ...STANDARD, ...options }).filter(
+  const { leaseDurationMs = 3 * HEARTBEAT_MS } = options;
+  const often = Math.max(1, Math.min(HEARTBEAT_MS, Math.floor(leaseDurationMs / 3)));
+  const { heartbeatIntervalMs = often } = options;
+  const given = Object.entries({ ...options, heartbeatIntervalMs }).filter(
     ([, value]) => value !== undefined,
   );
   const flags = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
