@@ -12,7 +12,8 @@ module.exports = class Reporter extends Spec {
     super(runner, options);
     runner.once('end', () => {
       const file = process.env.TEST_RESULT;
-      if (file) writeFileSync(file, JSON.stringify(this.stats));
+      const failed = this.failures.map((test) => test.fullTitle());
+      if (file) writeFileSync(file, JSON.stringify({ ...this.stats, failed }));
       setTimeout(() => {
         console.error('the tests are over, but held open by:', process.getActiveResourcesInfo());
         // Mocha sets the exit code when the process exits, after process.exit has set it.

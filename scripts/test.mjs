@@ -1,37 +1,127 @@
-// Runs a tier of the tests: `quick` is whatever needs no process of its own.
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+// Runs a tier of the tests: `quick` is whatever needs no process of its own; `test` is all that
+// there is, each proof in a short round; `proofs` is each proof at its full size, with all its
+// controls. Two runs of mocha go on at a time. It ends with the names of what failed, and with one
+// line that counts all of them; a run that breaks off counts as a failure.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+const AT_A_TIME = 2;
+const TOGETHER = 12;
+const DAY_MS = 86_400_000;
 
-/** Folders and files in which the real executable is started, or a proof is played. */
+/** Files and folders below test/ whose tests start processes, the slowest first. */
 const WITH_PROCESSES = [
-  'e2e/',
-  'examples/',
+  'rehearse/rehearse',
+  'package/',
   'reliability/',
   'simulator/',
-  'actors/system',
+  'client/worker-faults',
+  'log/lmdb-crash',
+  'e2e/',
+  'examples/',
+  'client/worker',
   'cli/offline',
   'cli/permission',
   'cli/work',
-  'client/worker',
+  'actors/system',
   'house/build',
+];
+/** Those of them that are proofs: what they show, they show by trying for long. */
+const PROOFS = [
+  'reliability/',
+  'simulator/',
+  'client/worker-faults',
   'log/lmdb-crash',
-  'package/',
-  'rehearse/rehearse',
+  'e2e/crash',
 ];
 
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const all = readdirSync('dist/test', { recursive: true })
   .filter((name) => name.endsWith('.test.js'))
   .sort();
-const quick = all.filter((name) => !WITH_PROCESSES.some((part) => name.startsWith(part)));
+const isIn = (parts) => (name) => parts.some((part) => name.startsWith(part));
+const slow = WITH_PROCESSES.flatMap((part) => all.filter((name) => name.startsWith(part)));
+const quick = all.filter((name) => !isIn(WITH_PROCESSES)(name));
 
-const [tier, ...args] = process.argv.slice(2);
-if (tier !== 'quick') throw new Error(`there is no tier ${tier}`);
-const files = quick.map((name) => join('dist', 'test', name));
-const mocha = join('node_modules', 'mocha', 'bin', 'mocha.js');
-const words = [mocha, '--parallel', '--jobs', '2', ...args, ...files];
-const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' });
-process.exitCode = status ?? 1;
+const day = Math.floor(Date.now() / DAY_MS);
+const { SEED = String(Date.now() % 1_000_000), TURN = String(day) } = process.env;
+const TIERS = {
+  quick: { alone: [], together: quick },
+  test: { alone: [...new Set(slow)], together: quick, env: { TIER: 'short', SEED, TURN } },
+  proofs: { alone: slow.filter(isIn(PROOFS)), together: [], env: { SEED } },
+};
+
+const [name, ...args] = process.argv.slice(2);
+const tier = TIERS[name];
+if (tier === undefined) throw new Error(`there is no tier ${name}: ${Object.keys(TIERS)}`);
+if (tier.env) {
+  const words = Object.entries(tier.env).filter(([key]) => key !== 'TIER');
+  console.log(`again the same: ${words.map((pair) => pair.join('=')).join(' ')} npm run ${name}`);
+}
+
+const runs = tier.alone.map((file) => [file]);
+for (let at = 0; at < tier.together.length; at += TOGETHER) {
+  runs.push(tier.together.slice(at, at + TOGETHER));
+}
+const scratch = mkdtempSync(join(tmpdir(), 'leasehold-test-'));
+const sum = { passes: 0, failures: 0, pending: 0, failed: [] };
+const next = async () => {
+  for (let run = runs.shift(); run !== undefined; run = runs.shift()) add(await mocha(run));
+};
+await Promise.all(Array.from({ length: AT_A_TIME }, next));
+rmSync(scratch, { recursive: true });
+
+if (process.env.TEST_RESULT) writeFileSync(process.env.TEST_RESULT, JSON.stringify(sum));
+for (const title of sum.failed) console.log(`failed: ${title}`);
+if (sum.pending > 0) console.log(`${sum.pending} skipped on this machine`);
+console.log(`${sum.passes} passed, ${sum.failures} failed`);
+process.exitCode = sum.passes > 0 && sum.failures === 0 ? 0 : 1;
+
+function add({ passes, failures, pending, failed }) {
+  sum.passes += passes;
+  sum.failures += failures;
+  sum.pending += pending;
+  sum.failed.push(...failed);
+}
+
+/** @returns what a run of these files came to; what it printed is printed when it is over. */
+function mocha(files) {
+  const result = join(scratch, files[0].replaceAll('/', '-'));
+  const words = ['node_modules/mocha/bin/mocha.js', ...args];
+  const child = spawn(
+    process.execPath,
+    [...words, ...files.map((file) => join('dist/test', file))],
+    {
+      env: { ...process.env, ...tier.env, TEST_RESULT: result },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const printed = [];
+  const began = performance.now();
+  child.stdout.on('data', (part) => printed.push(part));
+  child.stderr.on('data', (part) => printed.push(part));
+  return new Promise((resolve) => {
+    child.once('close', (code) => {
+      process.stdout.write(Buffer.concat(printed));
+      if (process.env.TIMES) {
+        const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+        console.log(`took ${seconds} s: ${files.length > 1 ? `${files.length} files` : files[0]}`);
+      }
+      resolve(resultOf(result, files, code));
+    });
+  });
+}
+
+function resultOf(file, files, code) {
+  let found = { passes: 0, failures: 0, pending: 0, failed: [] };
+  try {
+    found = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    // It broke off before it had a result.
+  }
+  if (code === 0 || found.failures > 0) return found;
+  return { ...found, failures: 1, failed: [`${files.join(' ')}: the run broke off (${code})`] };
+}

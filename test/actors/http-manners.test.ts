@@ -350,7 +350,7 @@ describe('the end of the HTTP ingress', () => {
     open.write(leaseCall);
     await until(() => open.text.includes('shutting_down'), 'the next one was refused');
     await stage.server.stop();
-    expect(performance.now() - begun).to.be.lessThan(1_000);
+    expect(performance.now() - begun).to.be.lessThan(10_000);
     await until(() => [idle, half, head, open].every((wire) => wire.closed), 'all were closed');
     const late = await Wire.open(stage.port).catch((error: NodeJS.ErrnoException) => error.code);
     expect(late).to.equal('ECONNREFUSED');

@@ -182,7 +182,7 @@ export class Wire {
 }
 
 /** Resolves once the condition holds; asks again every few milliseconds. */
-export async function until(condition: () => boolean, what: string, limitMs = 5_000) {
+export async function until(condition: () => boolean, what: string, limitMs = 90_000) {
   const started = performance.now();
   while (!condition()) {
     if (performance.now() - started > limitMs) throw new Error(`waited in vain until ${what}`);

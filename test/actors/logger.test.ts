@@ -15,7 +15,7 @@ const program = fileURLToPath(
 async function output(settings: LogSettings, lines: number): Promise<string> {
   const task = JSON.stringify({ settings, lines });
   const { stdout } = await run(process.execPath, [program, task], {
-    timeout: 15_000,
+    timeout: 120_000,
     maxBuffer: 2 ** 26,
   });
   return stdout;

@@ -154,7 +154,7 @@ describe('the state as of any record', () => {
       const told = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
       expect(told).include({ seq, digest: digests.get(seq) });
     }
-  }).timeout(60_000);
+  }).timeout(180_000);
 
   it('goes back to where history was removed, and is refused before that', async () => {
     const { digests, records } = await Story.told(23);
@@ -180,5 +180,5 @@ describe('the state as of any record', () => {
     expect(said).include(`Not in it: the tasks that were forgotten up to record ${by}.`);
     const state = spawnSync(process.execPath, [main, 'state', '--data-dir', copy]);
     expect(String(state.stderr)).include('; this log ends with record ');
-  }).timeout(60_000);
+  }).timeout(180_000);
 });

@@ -21,7 +21,7 @@ interface Ended {
 
 function run(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { timeout: 30_000 }, (error, out, err) => {
+    execFile(process.execPath, [main, ...args], { timeout: 120_000 }, (error, out, err) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, out, err });
     });
@@ -72,7 +72,7 @@ function contents(dir: string): Record<string, string> {
 }
 
 describe('commands on a data directory', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-offline-'));
   const dataDir = path.join(dir, 'data');
   const digests = new Map<number, string>();

@@ -15,7 +15,7 @@ const MAIN = path.resolve(import.meta.dirname, '../../src/cli/main.js');
 const AS_OTHER = isRoot ? { uid: 65_534, gid: 65_534 } : {};
 
 describe('a data directory that may not be read', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let dir: string;
   let dataDir: string;
 

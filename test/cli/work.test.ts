@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -121,13 +121,13 @@ describe('leasehold work', () => {
 
   it('releases at TERM what it cannot finish, and ends with 0 in time', async () => {
     const taskId = await submit('x');
-    const { child, exit } = work('echo begun >&2; sleep 30', '--grace-ms', '100', '--json');
+    const { child, exit } = work('echo begun >&2; sleep 60', '--grace-ms', '100', '--json');
     while ((await client.task(taskId)).state !== 'LEASED') await turn();
     const before = performance.now();
     child.kill('SIGTERM');
     const { code, said } = await exit;
     expect(code, said).to.equal(0);
-    expect(performance.now() - before).to.be.below(4_000);
+    expect(performance.now() - before, 'long before the command').to.be.below(20_000);
     const task = await client.task(taskId);
     expect(task).to.include({ state: 'WAITING', lastFailureKind: 'released', failures: 0 });
   });
@@ -136,10 +136,9 @@ describe('leasehold work', () => {
     const taskId = await submit('x');
     const { child, exit } = work('echo $$ >&2; exec sleep 60', '--grace-ms', '60000', '--json');
     while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    // Two of the same signal may arrive as one.
     child.kill('SIGTERM');
-    await pause(300);
-    expect(child.exitCode).to.equal(null);
-    child.kill('SIGTERM');
+    child.kill('SIGINT');
     const { code, said } = await exit;
     expect(code, said).to.equal(0);
     expect(await client.task(taskId)).to.include({ state: 'WAITING', lastFailureKind: 'released' });
@@ -249,9 +248,12 @@ describe('leasehold work', () => {
 
   it('runs several at a time', async () => {
     const tasks = await Promise.all([1, 2, 3, 4].map((n) => submit(`${n}`)));
-    const before = performance.now();
-    await work('sleep 1', '--concurrency', '4', '--once').exit;
-    expect(performance.now() - before).to.be.below(3_500);
+    const dir = mkdtempSync(join(tmpdir(), 'leasehold-work-'));
+    // Each ends when all of them have begun.
+    const begun = `touch ${dir}/$LEASEHOLD_TASK_ID`;
+    const all = `${begun}; until [ $(ls ${dir} | wc -l) = 4 ]; do sleep 0.1; done`;
+    await work(all, '--concurrency', '4', '--once').exit;
+    rmSync(dir, { recursive: true });
     for (const taskId of tasks) expect(await ended(taskId)).to.include({ state: 'COMPLETED' });
   });
 

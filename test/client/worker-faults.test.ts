@@ -6,13 +6,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
+import { sized } from '../support/tier.ts';
 import { type CuttingProxy, cuttingProxy, seeded } from './cutting-proxy.ts';
 import { type LogLine, sharedServer } from './real-server.ts';
 import { event, type Noted, startWorker, stopWorkers } from './worker-support.ts';
 
 const CHILD = fileURLToPath(new URL('./handlers/child-worker.js', import.meta.url));
-/** `npm run soak:workers` asks for more. */
-const TASKS = Number(process.env['LEASEHOLD_SOAK_TASKS'] ?? 1_200);
+/** `npm run soak -- workers` asks for more. */
+const TASKS = Number(process.env['LEASEHOLD_SOAK_TASKS'] ?? sized(1_200, 300));
 
 describe('workers under faults', () => {
   const server = sharedServer('--lease-duration-ms', '1000', '--backoff-ms', '0');

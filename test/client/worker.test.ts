@@ -5,7 +5,7 @@ import { Client, type Handler, PermanentFailure, TaskAborted } from '../../src/i
 import { sharedServer } from './real-server.ts';
 import { block, event, startWorker, stopWorkers } from './worker-support.ts';
 
-const LEASE_MS = 800;
+const LEASE_MS = 2_000;
 
 describe('worker', () => {
   const server = sharedServer('--lease-duration-ms', `${LEASE_MS}`, '--backoff-ms', '0');

@@ -64,8 +64,12 @@ describe('a server that goes away', () => {
           return;
         }
         send(response, socket);
-        // What was sent is on its way before the connection is reset.
-        setTimeout(() => socket.resetAndDestroy(), 50);
+        // What was sent has been read before the connection is reset.
+        const reset = setInterval(() => {
+          if (!follower.out.includes('\n')) return;
+          clearInterval(reset);
+          socket.resetAndDestroy();
+        }, 10);
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -13,9 +13,10 @@ import { runsWithoutReason } from '../reliability/runs.ts';
 import { inPlace } from '../reliability/server.ts';
 import { together } from '../reliability/together.ts';
 import type { Asked } from '../reliability/traffic.ts';
+import { inTurn, sized } from '../support/tier.ts';
 
 /** On one log, in one round. */
-const CYCLES = 25;
+const CYCLES = sized(25, 6);
 const CONTROL_CYCLES = 4;
 const CONTROL_ROUNDS = 5;
 
@@ -46,7 +47,8 @@ describe('kill -9 under load', () => {
     await rounds.run((seed) => killed(seed, CYCLES));
   }).timeout(rounds.timeoutMs);
 
-  const controls = together(Object.keys(CONTROLS), async (name) => {
+  const controlNames = inTurn(Object.keys(CONTROLS));
+  const controls = together(controlNames, async (name) => {
     const [faults, words] = CONTROLS[name] as readonly [readonly Patch[], RegExp];
     const caught: string[] = [];
     for (let seed = 1; seed <= CONTROL_ROUNDS && caught.length === 0; seed += 1) {
@@ -55,8 +57,8 @@ describe('kill -9 under load', () => {
     }
     expect(caught[0]).to.match(words);
   });
-  for (const name of Object.keys(CONTROLS)) {
-    it(`control: a program that ${name} is caught`, () => controls(name)).timeout(120_000);
+  for (const name of controlNames) {
+    it(`control: a program that ${name} is caught`, () => controls(name)).timeout(300_000);
   }
 
   it('control: a run without a reason is caught', () => {

@@ -30,7 +30,7 @@ describe('the demonstration', () => {
   afterEach(() => stage.close());
 
   it('ends with every result right and one that ran twice, and leaves nothing', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const folder = path.join(stage.dir, 'files');
     mkdirSync(path.join(folder, 'sub'), { recursive: true });
     for (let i = 0; i < FILES; i++) {

@@ -31,7 +31,7 @@ const OTHERS = {
 };
 
 describe('docs/WHY-NOT-KAFKA.md', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const played = new Map<string, Transcript>();
   const page = readFileSync(path.join(process.cwd(), 'docs', 'WHY-NOT-KAFKA.md'), 'utf8');
   const blocks = blocksOf(page, 'leasehold');

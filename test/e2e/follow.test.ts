@@ -87,7 +87,7 @@ async function passAround(stage: Stage, queue: string, times: number): Promise<v
 }
 
 describe('a follower of the log', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let stage: Stage;
   beforeEach(async () => {
     stage = await Stage.open();
@@ -167,7 +167,7 @@ describe('a follower of the log', function () {
 });
 
 describe('what the log tells', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let stage: Stage;
   beforeEach(async () => {
     stage = await Stage.open();

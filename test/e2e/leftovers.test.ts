@@ -22,7 +22,7 @@ const processesOf = (folder: string): string[] =>
   });
 
 describe('a story that does not come to its end', function () {
-  this.timeout(40_000);
+  this.timeout(180_000);
   let folder = '';
   before(function () {
     need(this, 'linux'); // Who is left is looked up in /proc.

@@ -64,7 +64,7 @@ describe('the README', () => {
   });
 
   it('shows a task that runs twice exactly as it does', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const heading = 'See a task run twice';
     const flags = faster(block(heading, 'sh').replace('npm start --', '')).trim().split(' ');
     expect(flags).to.include('--data-dir');

@@ -14,7 +14,7 @@ const leaseOf = async (stage: Stage, worker: string): Promise<Fields> => {
 const numberOf = (lease: Fields): number => Number(String(lease['lease_id']).slice(1));
 
 describe('a restored server', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let stage: Stage;
   beforeEach(async () => {
     stage = await Stage.open();

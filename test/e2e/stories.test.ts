@@ -44,7 +44,7 @@ async function tellToSlowLearner(story: Story): Promise<Transcript> {
 }
 
 describe('stories', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const played = new Map<string, Transcript>();
   const page = readFileSync(path.join(process.cwd(), 'docs', 'TWICE.md'), 'utf8');
   const pageLines = new Set(page.split('\n').map((line) => line.trim().replace(/\d+/g, '#')));

@@ -1,11 +1,12 @@
 // Asks the real executable why a task has not run: the answer names who asks for its queue, which
 // the coordinator alone knows, and goes all the way through the threads to the page.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Fields, Stage } from './support.ts';
 
 describe('why a task has not run', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let stage: Stage;
   beforeEach(async () => {
     stage = await Stage.open();
@@ -36,6 +37,9 @@ describe('why a task has not run', function () {
     expect(await lease({ queues: ['mail'], capacity: 1 })).length(1);
     const parked = lease({ queues: ['mail'], capacity: 1, wait_ms: 20_000 });
     const second = await submit('mail');
+    const waiting = async (): Promise<unknown> =>
+      (await stage.call('GET', '/v1/stats')).body['parked_requests'];
+    while ((await waiting()) !== 1) await pause(5);
     expect(await why(second)).include('1 lease request for queue mail waits now, not served');
     expect((await stage.call('POST', `/v1/tasks/${first}/kill`, {})).status).equal(200);
     expect(await parked).length(1);

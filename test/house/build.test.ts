@@ -21,7 +21,7 @@ import { expect } from 'chai';
 const execute = promisify(execFile);
 
 describe('the build', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let root = '';
   const at = (...names: string[]): string => path.join(root, ...names);
   const build = () => execute(process.execPath, [at('scripts', 'build.mjs')]);

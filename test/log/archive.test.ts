@@ -23,7 +23,7 @@ const KNOBS = { retentionMs: RETENTION_MS, retentionFailedMs: 2 * RETENTION_MS }
 
 const run = (...args: string[]): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { timeout: 30_000 }, (error, out, err) =>
+    execFile(process.execPath, [main, ...args], { timeout: 120_000 }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });
@@ -62,7 +62,7 @@ async function work(world: World, rounds: number, from = 0): Promise<void> {
 }
 
 describe('an archive', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let root: string;
   let directory: string;
   let archive: LmdbArchive | undefined;

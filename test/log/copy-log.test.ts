@@ -15,7 +15,7 @@ import { created, started } from './records.ts';
 import { everyStep } from './steps.ts';
 
 describe('a copy of a log', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let root: string;
   let dataDir: string;
   let target: string;

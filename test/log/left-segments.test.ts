@@ -55,5 +55,5 @@ describe('segments that were left', () => {
       await log.close();
       fs.rmSync(dataDir, { recursive: true });
     }
-  }).timeout(60_000);
+  }).timeout(180_000);
 });

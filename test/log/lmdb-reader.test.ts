@@ -116,7 +116,7 @@ describe('a reader beside the writer', () => {
       'await log.close();';
     const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 120_000,
     });
     expect(out.trim()).equal('1CoordinatorStarted 2TaskCreated 3TaskCreated');
     expect(await log.append([created(4, 10)])).equal('durable');

@@ -15,7 +15,7 @@ import { created, started } from './records.ts';
 import { everyStep, type Step } from './steps.ts';
 
 describe('segments that became small', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let root: string;
   let dataDir: string;
   let logDir: string;

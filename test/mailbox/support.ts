@@ -35,7 +35,7 @@ export function recordingConsumer(
 }
 
 /** Resolves once the condition holds; asks again each turn of the event loop. */
-export async function until(condition: () => boolean, what: string, limitMs = 10_000) {
+export async function until(condition: () => boolean, what: string, limitMs = 90_000) {
   const started = performance.now();
   while (!condition()) {
     if (performance.now() - started > limitMs) throw new Error(`waited in vain until ${what}`);

@@ -80,7 +80,7 @@ const step = fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 20 }));
 
 describe('counters', () => {
   it('are what the log says, at any moment and after a restart', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120 }), async (steps) => {
         const world = await World.started({ maxRetries: 1, poisonThreshold: 4 });

@@ -20,6 +20,7 @@ import { replay } from '../../src/loop/replay.ts';
 import { cleanEnv } from '../e2e/support.ts';
 import { group, started } from '../log/records.ts';
 import { Random } from '../simulator/random.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { digestText } from '../support/world.ts';
 import {
   ALL_KEPT,
@@ -39,8 +40,8 @@ const SHM = fs.existsSync('/dev/shm') ? '/dev/shm' : undefined;
 const RUN = fileURLToPath(new URL('./recorded-run.js', import.meta.url));
 const RECORDS = 400;
 /** Images of one recorded run. */
-const IMAGES = 2_000;
-const CONTROL_IMAGES = 400;
+const IMAGES = sized(2_000, 300);
+const CONTROL_IMAGES = sized(400, 200);
 /** Every so many images the log is also written to, as a start would. */
 const GO_ON_EVERY = 20;
 
@@ -75,15 +76,15 @@ describe('power cuts at every moment', function () {
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, honesty] of [
+  for (const [name, honesty] of inTurn([
     ['no flush', { flushes: false, metas: true }],
     ['no flush of the last write of a commit', { flushes: true, metas: false }],
-  ] as const) {
+  ] as const)) {
     it(`are found out on a disk that makes ${name}`, async () => {
       const recorded = await record(path.join(directory, 'control'), 1);
       const { wrong } = await look(recorded, 1, honesty, CONTROL_IMAGES);
       expect(wrong.length).to.be.greaterThan(CONTROL_IMAGES / 20);
-    }).timeout(60_000);
+    }).timeout(180_000);
   }
 });
 

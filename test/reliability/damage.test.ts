@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { rewriteEntry } from '../log/lmdb-faults.ts';
 import { Random } from '../simulator/random.ts';
+import { inTurn } from '../support/tier.ts';
 import { roundsOf } from './rounds.ts';
 import { type Fields, inPlace, Place } from './server.ts';
 import { Traffic } from './traffic.ts';
@@ -124,7 +125,7 @@ describe('a start on a damaged log', () => {
   let sound: Sound;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const place = await Place.open();
     const server = await place.serve({ args: ARGS }).ready();
     const payload = (random: Random): string => 'p'.repeat(random.pick([10, 1_000, 20_000]));
@@ -165,7 +166,7 @@ describe('a start on a damaged log', () => {
   it('is refused by the number of a record, or is as if nothing were', async () => {
     const counts = { refused: 0, harmless: 0 };
     await rounds.run(async (seed) => {
-      for (const [name, damage] of Object.entries(DAMAGES)) {
+      for (const [name, damage] of inTurn(Object.entries(DAMAGES), 8)) {
         await inPlace(async (place) => {
           fs.cpSync(sound.place.dataDir, place.dataDir, { recursive: true });
           await damage(place.dataDir, new Random(seed, name));
@@ -197,10 +198,10 @@ describe('a start on a damaged log', () => {
         .then((response) => response.text())
         .catch(() => '');
       expect(answer).to.not.include('payload that is looked for');
-      await Promise.race([server.ended, pause(10_000)]);
+      await Promise.race([server.ended, pause(60_000, undefined, { ref: false })]);
       const code = server.err.includes('LOG_CORRUPT') ? 6 : 1;
       expect(server.over, 'it stops').to.deep.equal({ code, signal: null });
       expect(server.err).to.match(/record \d+/);
     });
-  }).timeout(30_000);
+  }).timeout(180_000);
 });

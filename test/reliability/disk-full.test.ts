@@ -14,7 +14,7 @@ import { SmallDisk } from './small-disk.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';
 
-const READ_MAX_MS = 3_000;
+const READ_MAX_MS = 20_000;
 const LARGE = 'x'.repeat(300_000);
 
 const isRefused = ({ answer }: Asked): boolean => answer?.['reason'] === 'log_unavailable';
@@ -35,7 +35,7 @@ async function loadUntilRefused(
     'x'.repeat(random.between(1, 60_000));
   const options = { payload, onCut: () => pause(20), pace: () => pause(1) };
   const traffic = new Traffic(place, { seed, clients: 4, ...options });
-  const end = performance.now() + 20_000;
+  const end = performance.now() + 90_000;
   while (acknowledged(traffic) === undefined) await pause(5);
   breaks();
   while (!traffic.history.some(isRefused)) {
@@ -74,7 +74,7 @@ async function readsAndRefuses(
 
 /** A start answers 503 while it looks at the log as well: wait until it has. */
 async function untilRead(server: Server): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 90_000;
   while ((await server.status('/v1/stats')) !== 200) {
     expect(performance.now(), 'reads are served').to.be.lessThan(end);
     expect(server.over, server.err).to.equal(undefined);
@@ -97,7 +97,7 @@ describe('a full disk', () => {
         disk.fillUp();
         await readsAndRefuses(place, server, acknowledged(traffic), [200, 503]);
         disk.free();
-        expect(await server.goesOn(10_000), 'it goes on').to.equal(true);
+        expect(await server.goesOn(60_000), 'it goes on').to.equal(true);
         await pause(50);
         await traffic.stop();
         expect(server.over, 'it was never away').to.equal(undefined);
@@ -121,7 +121,7 @@ describe('a full disk', () => {
       await (await serve(place).ready()).stop();
       expect((await holdsAll(place, [])).length).to.equal(2);
     });
-  }).timeout(30_000);
+  }).timeout(180_000);
 });
 
 describe('a disk on which nothing fits', () => {
@@ -148,11 +148,11 @@ describe('a disk on which nothing fits', () => {
     await untilRead(server);
     await readsAndRefuses(place, server, acknowledged(traffic), [503]);
     device.mend();
-    await server.ready(10_000);
-    expect(await server.goesOn(5_000)).to.equal(true);
+    await server.ready();
+    expect(await server.goesOn(60_000)).to.equal(true);
     await traffic.stop();
     expect(server.over).to.equal(undefined);
     await server.stop();
     await holdsAll(place, traffic.history);
-  }).timeout(60_000);
+  }).timeout(180_000);
 });

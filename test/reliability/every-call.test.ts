@@ -6,6 +6,7 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { inTurn, sized } from '../support/tier.ts';
 import { Device, type Fault } from './device.ts';
 import { compare } from './history.ts';
 import { need } from './machine.ts';
@@ -18,7 +19,7 @@ import { holdsAll } from './verified.ts';
 import { until } from './waiting.ts';
 
 /** More calls than a commit makes, and those of the commits after it. */
-const NTH_MAX = 10;
+const NTH_MAX = sized(10, 3);
 /** So long the device fails altogether, and then works again. */
 const OUTAGE_MS = 300;
 const args = ['--lease-duration-ms', '300', '--segment-bytes', '1048576', '--log-level', 'warn'];
@@ -87,11 +88,11 @@ describe('a device of which every call fails once', () => {
       await traffic.stop();
       history = history.concat(traffic.history);
       expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-      expect((await holdsAll(place, history)).length).to.be.greaterThan(500);
+      expect((await holdsAll(place, history)).length).to.be.greaterThan(50 * NTH_MAX);
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, patches] of Object.entries(CONTROLS)) {
+  for (const [name, patches] of inTurn(Object.entries(CONTROLS))) {
     it(`control: a program that ${name} is caught`, async () => {
       const executable = executableOf(copyProgram(path.join(place.dir, 'program'), patches));
       const server = await serve(executable);
@@ -105,7 +106,7 @@ describe('a device of which every call fails once', () => {
       await traffic.stop();
       const again = await place.serve().ready();
       expect(compare(history, await again.records())).to.not.deep.equal([]);
-    }).timeout(60_000);
+    }).timeout(180_000);
   }
 });
 
@@ -114,7 +115,7 @@ async function breakOnce(server: Server, device: Device, fault: Fault): Promise<
   device.breaks(fault);
   await until(`${what} is hit`, () => device.counted.hits > 0 || server.over !== undefined);
   device.mend();
-  expect(await server.goesOn(30_000), `${what}: ${server.err.slice(-1_000)}`).to.equal(true);
+  expect(await server.goesOn(90_000), `${what}: ${server.err.slice(-1_000)}`).to.equal(true);
 }
 
 /** Nothing can be written for a while: reads and health go on, then writes do again. */

@@ -3,6 +3,7 @@
 
 import path from 'node:path';
 import { expect } from 'chai';
+import { inTurn } from '../support/tier.ts';
 import { answersOf } from './flush-order.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
@@ -33,7 +34,7 @@ describe('flush before answer, under a tracer', () => {
     );
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, patches] of Object.entries(CONTROLS)) {
+  for (const [name, patches] of inTurn(Object.entries(CONTROLS))) {
     it(`control: a program that ${name} is caught`, async () => {
       await inPlace(async (place) => {
         const dist = copyProgram(path.join(place.dir, 'program'), patches);
@@ -42,6 +43,6 @@ describe('flush before answer, under a tracer', () => {
         expect(answers).to.be.greaterThan(0);
         expect(early).to.have.length.greaterThan(0);
       });
-    }).timeout(60_000);
+    }).timeout(180_000);
   }
 });

@@ -5,6 +5,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
+import { inTurn } from '../support/tier.ts';
 import { Device, type Fault } from './device.ts';
 import { HttpLink } from './links.ts';
 import { need } from './machine.ts';
@@ -20,8 +21,8 @@ const PAYLOAD = 'p'.repeat(20_000);
 const TASKS = 120;
 const SEGMENT_BYTES = 1_048_576;
 /** What the disk still takes: records go on to be written, a whole segment does not fit. */
-const LEFT_BYTES = [80_000, 200_000, 400_000];
-const WITHIN_MS = 15_000;
+const LEFT_BYTES = inTurn([80_000, 200_000, 400_000]);
+const WITHIN_MS = 90_000;
 const STOPPED = 'removing forgotten history stopped';
 const REMOVED = 'forgotten history was removed from a segment';
 
@@ -133,18 +134,18 @@ describe('a full disk at the removal of history', () => {
 
   it('loses nothing, leaves nothing half, and is done when there is space', async () => {
     await SmallDisk.with((place, disk) => fullAtRemoval(place, disk));
-  }).timeout(120_000);
+  }).timeout(300_000);
 
   it('while the server goes on: the next removal is done', async () => {
     await SmallDisk.with(async (place, disk) => {
       const before = await filled(place);
-      disk.fillUp(LEFT_BYTES[1]);
+      disk.fillUp(LEFT_BYTES.at(-1));
       const server = await serve(place, 1);
       await until('the removal stops', () => server.out.includes(STOPPED), WITHIN_MS);
       disk.free();
       await removesNext(place, server, before);
     });
-  }).timeout(60_000);
+  }).timeout(180_000);
 
   it('control: a program that leaves half a segment is caught', async () => {
     await SmallDisk.with(async (place, disk) => {
@@ -155,7 +156,7 @@ describe('a full disk at the removal of history', () => {
       });
       expect(caught).to.include('tmp-');
     });
-  }).timeout(60_000);
+  }).timeout(180_000);
 });
 
 describe('a device that fails at the removal of history', () => {
@@ -170,7 +171,7 @@ describe('a device that fails at the removal of history', () => {
       device.breaks(FAULTS[0] as Fault);
       const server = await serve(place, 1, { env: device.env });
       const link = new HttpLink(place.httpPort);
-      for (const fault of FAULTS) {
+      for (const fault of inTurn(FAULTS, 4)) {
         const what = JSON.stringify(fault);
         const { length } = server.out;
         device.breaks(fault);
@@ -184,5 +185,5 @@ describe('a device that fails at the removal of history', () => {
       device.mend();
       await removesNext(place, server, before);
     });
-  }).timeout(120_000);
+  }).timeout(300_000);
 });

@@ -9,6 +9,7 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { type HttpInput, Inputs } from './inputs.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { IS_SILENT_ABOUT_SOME_REFUSALS, REFUSES_WHAT_IS_RECORDED } from './program-faults.ts';
@@ -17,8 +18,8 @@ import { type Fields, Place, type Server } from './server.ts';
 import { verify } from './verified.ts';
 import { until } from './waiting.ts';
 
-const LINES = Number(process.env['FUZZ_LINES'] ?? 16_000);
-const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 4_000);
+const LINES = Number(process.env['FUZZ_LINES'] ?? sized(16_000, 3_000));
+const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? sized(4_000, 800));
 const CONNECTIONS = 4;
 const BURST = 500;
 const STATUSES = [200, 201, 400, 404, 405, 409, 413, 422, 431];
@@ -57,7 +58,7 @@ describe('fuzz', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, patches] of Object.entries(CONTROLS)) {
+  for (const [name, patches] of inTurn(Object.entries(CONTROLS))) {
     it(`control: a program that ${name} is caught`, async () => {
       const executable = executableOf(copyProgram(path.join(place.dir, 'program'), patches));
       const server = await place.serve({ args: ARGS, executable }).ready();
@@ -76,7 +77,7 @@ describe('fuzz', () => {
       );
       const wrong = differences(told, await server.records());
       expect(failure !== undefined || wrong.length > 0).to.equal(true);
-    }).timeout(60_000);
+    }).timeout(180_000);
   }
 
   it('goes on after depth, length, a silent peer, and bytes that are no HTTP', async () => {
@@ -102,7 +103,7 @@ describe('fuzz', () => {
     deaf.destroy();
     talk.socket.destroy();
     expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-  }).timeout(60_000);
+  }).timeout(180_000);
 });
 
 /** What was answered, as far as it can be held against the log. */

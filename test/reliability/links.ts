@@ -28,7 +28,7 @@ export class Cut extends Error {
   override readonly name = 'Cut';
 }
 
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 90_000;
 
 type Route = (params: Fields) => [method: string, path: string, body?: Fields];
 const without = (params: Fields, ...names: string[]): Fields =>

@@ -1,7 +1,7 @@
 // A steady mixed load on the real executable with a short retention: memory, files and latencies
 // stay what they were, the counters are what the records say, and the state is what a replay makes.
 //
-//   MINUTES=30 npm run soak:mixed          writes bench/results/soak-mixed-SEED.svg and .json
+//   MINUTES=30 npm run soak -- mixed          writes bench/results/soak-mixed-SEED.svg and .json
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';

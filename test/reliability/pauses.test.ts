@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { Crew, type Still, standsStill } from './paused-crew.ts';
@@ -20,8 +21,8 @@ import { together } from './together.ts';
 import type { Asked } from './traffic.ts';
 import { holdsAll } from './verified.ts';
 
-/** Pauses of one round; `soak:pauses` plays 40 of these. */
-const PAUSES = 5;
+/** Pauses of one round; `soak -- pauses` plays 40 of these. */
+const PAUSES = sized(5, 2);
 const CONTROL_PAUSES = 1;
 const TRIES = 5;
 const WORKERS = 4;
@@ -32,7 +33,7 @@ const SELDOM_MS = 3_000;
 const BEYOND_MS = 300;
 /** Coordinator time is in whole milliseconds. */
 const ROUNDING_MS = 2;
-const TAKEN_OVER_MS = 3_000;
+const TAKEN_OVER_MS = 8_000;
 /** An overtaken worker goes on at the very moment in which another one has its task. */
 const WHO = ['worker', 'coordinator', 'overtaken worker', 'both'] as const;
 type Who = (typeof WHO)[number];
@@ -185,7 +186,8 @@ describe('workers and the coordinator stand still beyond a lease', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  const controls = together(Object.keys(CONTROLS), async (name) => {
+  const controlNames = inTurn(Object.keys(CONTROLS));
+  const controls = together(controlNames, async (name) => {
     const [who, faults] = CONTROLS[name] as readonly [Who, readonly Patch[]];
     const caught: string[] = [];
     for (let seed = 1; seed <= 5 && caught.length === 0; seed += 1) {
@@ -195,7 +197,7 @@ describe('workers and the coordinator stand still beyond a lease', () => {
     }
     expect(caught[0]).to.match(/was due|COMMITTED for|won over/);
   });
-  for (const name of Object.keys(CONTROLS)) {
-    it(`control: a program that ${name} is caught`, () => controls(name)).timeout(120_000);
+  for (const name of controlNames) {
+    it(`control: a program that ${name} is caught`, () => controls(name)).timeout(300_000);
   }
 });

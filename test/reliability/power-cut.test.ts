@@ -4,6 +4,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { inTurn, sized } from '../support/tier.ts';
 import { Ext4 } from './ext4.ts';
 import { type Lived, type LivesOptions, live } from './lives.ts';
 import { need } from './machine.ts';
@@ -13,8 +14,8 @@ import { roundsOf } from './rounds.ts';
 import { Place } from './server.ts';
 import { together } from './together.ts';
 
-/** Power cuts of one round; `soak:power` plays 250 of these. */
-const CUTS = 4;
+/** Power cuts of one round; `soak -- power` plays 250 of these. */
+const CUTS = sized(4, 2);
 const CONTROL_CUTS = 2;
 /** Until some segments are full. */
 const FORGETTING_CUTS = 6;
@@ -72,7 +73,8 @@ describe('the power is cut under a load', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  const controls = together(Object.keys(CONTROLS), async (name) => {
+  const controlNames = inTurn(Object.keys(CONTROLS));
+  const controls = together(controlNames, async (name) => {
     const faults = CONTROLS[name] as readonly Patch[];
     const lost: string[] = [];
     for (let seed = 1; seed <= CONTROL_ROUNDS && lost.length === 0; seed += 1) {
@@ -82,7 +84,7 @@ describe('the power is cut under a load', () => {
     expect(lost, `${CONTROL_ROUNDS * CONTROL_CUTS} power cuts`).to.have.length(1);
     expect(lost[0]).to.match(/record \d+|there is no log|what was shown stays/);
   });
-  for (const name of Object.keys(CONTROLS)) {
+  for (const name of controlNames) {
     const timeoutMs = CONTROL_ROUNDS * 60_000;
     it(`control: a program that ${name} is caught`, () => controls(name)).timeout(timeoutMs);
   }

@@ -1,7 +1,7 @@
 // Owns the faults that proofs plant in copies of the program, by name: what each proof must catch,
 // and constants that make a proof short. That each can be planted is tested without playing any.
 
-import type { Patch } from '../support/planted.ts';
+import type { Patch, Replacement } from '../support/planted.ts';
 
 /** Answers leave as soon as they are made. */
 export const ANSWERS_EARLY: readonly Patch[] = [
@@ -30,10 +30,11 @@ export const IS_SILENT_ABOUT_SOME_REFUSALS: readonly Patch[] = [
 ];
 export const REFUSES_WHAT_IS_RECORDED: readonly Patch[] = [
   {
-    from: 'return submitted(response);',
+    from: 'return TEXTS[response.kind](response);',
     to:
-      "return response.queue === 'q' ? formatRefusal({ kind: 'refusal', outcome: 'REJECTED', " +
-      "reason: 'malformed', record: null }) : submitted(response);",
+      "if (response.kind === 'submitted' && response.queue === 'q') return formatRefusal({ " +
+      "kind: 'refusal', outcome: 'REJECTED', reason: 'malformed', record: null });\n" +
+      'return TEXTS[response.kind](response);',
   },
 ];
 
@@ -107,3 +108,10 @@ export const IMPATIENT: readonly Patch[] = [
   { from: 'STALL_MS = 10_000', to: 'STALL_MS = 500' },
   { from: 'ENDS_WITHIN_MS = 5_000', to: 'ENDS_WITHIN_MS = 500' },
 ];
+
+/** The heads of functions in the middle of a decision, of an answer, and of a commit. */
+export const MOMENTS: Readonly<Record<string, Replacement>> = {
+  deciding: { from: 'decide(record, subject) {', to: '' },
+  answering: { from: 'reply(to, ticket, message) {', to: '' },
+  appending: { from: 'append(record) {', to: '' },
+};

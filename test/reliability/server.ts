@@ -136,13 +136,13 @@ export class Server {
     return this.ended;
   }
 
-  async ready(timeoutMs = 20_000): Promise<this> {
+  async ready(timeoutMs = 90_000): Promise<this> {
     await this.reaches(200, timeoutMs);
     return this;
   }
 
   /** Waits until /readyz answers with this status. @throws Error when it ends or takes too long. */
-  async reaches(status: number, timeoutMs = 20_000): Promise<void> {
+  async reaches(status: number, timeoutMs = 90_000): Promise<void> {
     const end = performance.now() + timeoutMs;
     while (this.over === undefined && performance.now() < end) {
       if ((await this.status('/readyz')) === status) return;
@@ -168,7 +168,7 @@ export class Server {
   /** @returns 0 when nobody answers. */
   async status(route: string): Promise<number> {
     try {
-      const response = await fetch(this.url + route, { signal: AbortSignal.timeout(2_000) });
+      const response = await fetch(this.url + route, { signal: AbortSignal.timeout(20_000) });
       await response.arrayBuffer();
       return response.status;
     } catch {

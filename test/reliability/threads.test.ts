@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { ACTORS, type Patch } from '../support/planted.ts';
 import { SocketLink } from './links.ts';
 import { copyProgram, executableOf } from './patched.ts';
+import { MOMENTS } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { inPlace, type Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
@@ -18,7 +19,7 @@ import { until } from './waiting.ts';
 
 /** The actors whose death closes connections; that of others must not. */
 const INGRESSES = ['http', 'socket'];
-const WITHIN_MS = 20_000;
+const WITHIN_MS = 90_000;
 /** Deaths of the coordinator's thread within a minute that end the process. */
 const DEATHS_MAX = 6;
 
@@ -37,15 +38,8 @@ const betweenTurns = (dir: string): Patch[] =>
     add: `${IMPORT}\nsetInterval(() => { ${dies(dir, name)} }, 3).unref();`,
   }));
 
-/** In the middle of a decision, of an answer, and of a commit. */
-const MOMENTS = {
-  deciding: 'decide(record) {',
-  answering: 'reply(to, ticket, message) {',
-  appending: 'append(record) {',
-};
-
 const inATurn = (dir: string): Patch[] =>
-  Object.entries(MOMENTS).flatMap(([name, head]) => [
+  Object.entries(MOMENTS).flatMap(([name, { from: head }]) => [
     { from: head, to: `${head} ${dies(dir, name)}` },
     { beside: head, add: IMPORT },
   ]);
@@ -143,5 +137,5 @@ describe('threads that die', () => {
       expect(server.err).to.include(`died ${DEATHS_MAX} times`);
       stage.server = await serve(place, stage.executable);
     });
-  }).timeout(60_000);
+  }).timeout(180_000);
 });

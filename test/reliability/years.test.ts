@@ -21,7 +21,7 @@ const ROUNDS = 200;
 const PAYLOAD = 'p'.repeat(30_000);
 const SEGMENT_BYTES = 1_048_576;
 const KNOBS = ['--retention-ms', '200', '--segment-bytes', String(SEGMENT_BYTES)];
-const WITHIN_MS = 20_000;
+const WITHIN_MS = 90_000;
 
 async function finishOne(link: HttpLink): Promise<string> {
   const submitted = await link.call('submit', { payload: PAYLOAD });
@@ -99,7 +99,7 @@ describe('years in seconds', () => {
       verify(archive);
       const story = await run('explain', '--data-dir', archive, finished[3] as string);
       expect(story.status, story.err).to.equal(0);
-      expect(story.out).to.include('It is COMPLETED.');
+      expect(story.out).to.match(/^T\d+ .* COMPLETED$/m);
       const again = await place.serve({ args }).ready();
       const after = await logBytes(again);
       expect(after.live, 'right after a restart').to.be.greaterThan(0);
@@ -107,7 +107,7 @@ describe('years in seconds', () => {
       await again.stop();
       await refusesDamage(place);
     });
-  }).timeout(120_000);
+  }).timeout(300_000);
 });
 
 /** Of every page of what was rewritten, one byte in the middle. */

@@ -1,12 +1,17 @@
 // Each planted fault finds its text in the compiled program exactly once. So whoever changes a line
 // that a proof relies on learns of it in a second, and not when the proof is played.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { expect } from 'chai';
+import { tellsMemory } from '../reliability/live-memory.ts';
 import * as programFaults from '../reliability/program-faults.ts';
+import { tellsDigests } from '../reliability/states.ts';
 import { FAULTS } from '../simulator/faults.ts';
 import { OWN_FAULTS } from '../simulator/own-faults.ts';
 import { plantedFiles } from '../simulator/plant.ts';
-import { ACTORS, CompiledFiles, PRODUCT } from './planted.ts';
+import { ACTORS, CompiledFiles, type Patch, PRODUCT } from './planted.ts';
 
 const FILES = new Map([
   ['src/one.js', 'if (a) {\n    return b;\n}\nconst lease = 1;\n'],
@@ -40,9 +45,16 @@ describe('planted faults', () => {
   for (const [name, patches] of Object.entries(programFaults)) {
     it(`of the program can be planted: ${name}`, () => {
       const files = CompiledFiles.of(PRODUCT);
-      for (const patch of patches) files.plant(patch);
+      for (const patch of Object.values<Patch>(patches)) files.plant(patch);
     });
   }
+
+  it('tell digests, and the memory of each thread', () => {
+    const files = CompiledFiles.of(PRODUCT);
+    const directory = mkdtempSync(path.join(tmpdir(), 'leasehold-planted-'));
+    for (const patch of [...tellsDigests('x'), ...tellsMemory(directory, 1)]) files.plant(patch);
+    rmSync(directory, { recursive: true });
+  });
 
   for (const [actor, text] of Object.entries(ACTORS)) {
     it(`can be planted in the actor ${actor}`, () => {

@@ -29,8 +29,8 @@ export type Patch = Replacement | Addition;
 export const ACTORS = {
   http: 'function httpIngress(',
   socket: 'function socketIngress(',
-  reader: "watchLag('reader')",
-  timer: "watchLag('timer')",
+  reader: 'export default function reader(',
+  timer: 'export default function timer(',
   coordinator: "watchLag('coordinator')",
 } as const;
 

@@ -97,7 +97,7 @@ export class ServerProcess extends Process {
   }
 
   /** @throws Error when it ended, or is not ready in time; with what it said. */
-  async ready(timeoutMs = 15_000): Promise<this> {
+  async ready(timeoutMs = 60_000): Promise<this> {
     const end = performance.now() + timeoutMs;
     while (this.over === undefined && performance.now() < end) {
       if ((await statusOf(`${this.url}/readyz`)) === 200) return this;

@@ -82,5 +82,5 @@ describe('simulator: the comparison', () => {
       { numRuns: 20_000, seed: 1 },
     );
     expect(equal).to.be.greaterThan(100);
-  }).timeout(60_000);
+  }).timeout(180_000);
 });
