@@ -84,7 +84,8 @@ async function work(options: Options, io: Io): Promise<void> {
   if (command.trim() === '') throw usage('--exec: the command is empty');
   const concurrency = wholeNumber('--concurrency', options.concurrency, 1, CONCURRENCY_MAX);
   const graceMs = durationMs('--grace-ms', options.graceMs, 0, GRACE_MAX_MS);
-  const url = options.url ?? io.env['LEASEHOLD_URL'] ?? DEFAULT_URL;
+  const given = options.url ?? io.env['LEASEHOLD_URL'] ?? DEFAULT_URL;
+  const url = given.split(',').map((one) => one.trim());
   const token = tokenOf(options, io);
   const resultMaxBytes = await askResultMaxBytes(url, token);
   const worker = new Worker({
@@ -133,7 +134,10 @@ async function assertShell(): Promise<void> {
 }
 
 /** Also tells whether there is a server at all: a wrong address must not wait for ever. */
-async function askResultMaxBytes(url: string, token: string | undefined): Promise<number> {
+async function askResultMaxBytes(
+  url: readonly string[],
+  token: string | undefined,
+): Promise<number> {
   const client = clientOf(url, token);
   try {
     return payloadMaxBytes(await client.config()) ?? RESULT_MAX_BYTES;
@@ -145,7 +149,7 @@ async function askResultMaxBytes(url: string, token: string | undefined): Promis
   }
 }
 
-function clientOf(url: string, token: string | undefined): Client {
+function clientOf(url: readonly string[], token: string | undefined): Client {
   try {
     return new Client({ url, token, retries: 3 });
   } catch (error) {

@@ -6,6 +6,7 @@ import { HttpTransport } from './http-transport.ts';
 import { monotonicMs, pause } from './local-clock.ts';
 import { reasonOf } from './reason.ts';
 import { isRepeatable, mayHaveHappened, nextRetryMs, type Trouble } from './retry.ts';
+import { ServerList } from './server-list.ts';
 import { SocketTransport } from './socket-transport.ts';
 import {
   type Answer,
@@ -17,8 +18,9 @@ import {
 import type { CallOptions, ProtocolEvent } from './types.ts';
 
 export interface ClientOptions {
-  /** `http://host:port`, `tcp://host:port` or `unix:/path`. */
-  readonly url?: string;
+  /** `http://host:port`, `https://host:port`, `tcp://host:port` or `unix:/path`. Of several, one is
+   * asked until it does not answer. */
+  readonly url?: string | readonly string[];
   /** Bearer token, when the coordinator has one set. */
   readonly token?: string | undefined;
   /** One attempt of one request; 10 s. */
@@ -50,6 +52,9 @@ export function openTransport(url: string, token: string | undefined): Transport
     : new SocketTransport(target, token);
 }
 
+const openList = (urls: readonly string[], token: string | undefined): Transport =>
+  new ServerList(urls.map((url) => ({ url, transport: openTransport(url, token) })));
+
 export class Exchanger {
   readonly #transport: Transport;
   readonly #options: Required<Omit<ClientOptions, 'url' | 'token' | 'onProtocol'>>;
@@ -60,7 +65,8 @@ export class Exchanger {
     const { timeoutMs = 10_000, retries = 8, backoffMs = 100, backoffMaxMs = 5_000 } = options;
     this.#options = { timeoutMs, retries, backoffMs, backoffMaxMs };
     this.#onProtocol = options.onProtocol;
-    this.#transport = openTransport(options.url ?? 'http://127.0.0.1:5327', options.token);
+    const { url = 'http://127.0.0.1:5327', token } = options;
+    this.#transport = typeof url === 'string' ? openTransport(url, token) : openList(url, token);
   }
 
   close(): void {

@@ -2,6 +2,7 @@
 // be called at all is refused before a single task is leased for it.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { types } from 'node:util';
 import { encodeContent } from './content.ts';
 import { LeaseholdError, PermanentFailure } from './errors.ts';
 import type { Handler, HandlerContext } from './handler.ts';
@@ -34,11 +35,18 @@ export function hostFor(
     const text = 'a schema cannot go into other threads: the module has to call it itself';
     throw new LeaseholdError('INVALID_OPTION', `Worker: schema: ${text}`);
   }
-  if (typeof handler === 'function') return inlineHost(handler, schema);
-  throw new LeaseholdError('INVALID_OPTION', `Worker: handler: ${whyNone(handler)}`);
+  const not = whyNoHandler(handler);
+  if (not === undefined) return inlineHost(handler, schema);
+  throw new LeaseholdError('INVALID_OPTION', `Worker: handler: ${not}`);
 }
 
-function whyNone(handler: unknown): string {
+/** @returns why it cannot do a task, or undefined: it is a function that can be called. */
+export function whyNoHandler(handler: unknown): string | undefined {
+  if (types.isGeneratorFunction(handler)) return 'it is a generator; give an async function';
+  if (typeof handler === 'function') {
+    const isClass = /^class\b/.test(Function.prototype.toString.call(handler));
+    return isClass ? 'it is a class; give a function that makes use of it' : undefined;
+  }
   if (typeof handler === 'string') {
     return `a module is given by its URL: new URL(${JSON.stringify(handler)}, import.meta.url)`;
   }

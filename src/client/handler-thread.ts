@@ -5,7 +5,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { TaskAborted } from './errors.ts';
 import type { Handler, HandlerContext } from './handler.ts';
-import { resultBytes } from './handler-host.ts';
+import { resultBytes, whyNoHandler } from './handler-host.ts';
 import type { FromHandler, HandlerResult, HandlerTask, ToHandler } from './handler-messages.ts';
 import { Lease, type LeaseData } from './lease.ts';
 import { codeOf, isPermanentFailure, reasonOf } from './reason.ts';
@@ -31,8 +31,9 @@ export default async function handle(work: HandlerTask): Promise<HandlerResult> 
 async function load(moduleUrl: string): Promise<Handler | string> {
   try {
     const { default: handler } = (await import(moduleUrl)) as { default?: unknown };
-    if (typeof handler === 'function') return handler as Handler;
-    return 'it has no default export that is a function';
+    if (handler === undefined) return 'it has no default export';
+    const not = whyNoHandler(handler);
+    return not === undefined ? (handler as Handler) : `its default export: ${not}`;
   } catch (error) {
     return `it cannot be loaded: ${reasonOf(error)}`;
   }

@@ -41,6 +41,7 @@ export const textMap = fits(
   (value) => isPlain(value) && Object.values(value).every((one) => typeof one === 'string'),
 );
 export const schema = fits('a Standard Schema', isSchema);
+export const textOrTexts: Check = (value) => (Array.isArray(value) ? texts : text)(value);
 export const signal = fits('an AbortSignal', (value) => value instanceof AbortSignal);
 export const oneOf = (...names: readonly string[]): Check =>
   fits(names.join(' or '), (value) => names.includes(value as string));

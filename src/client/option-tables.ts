@@ -22,6 +22,7 @@ import {
   signal,
   text,
   textMap,
+  textOrTexts,
   texts,
   whole,
 } from './option-checks.ts';
@@ -33,7 +34,7 @@ import type { RunOptions, StopOptions, WorkerOptions } from './worker-options.ts
 const waitMs = whole(0, WAIT_MAX_MS);
 
 export const CLIENT: Checks<ClientOptions> = {
-  url: text,
+  url: textOrTexts,
   token: headerText,
   timeoutMs: lengthMs,
   retries: count,

@@ -27,6 +27,12 @@ export class StopWishes {
   }
 }
 
+/** Many workers of a process share one listener for each signal. */
+const listeners = new Set<(signal: NodeJS.Signals) => void>();
+const tellAll = (signal: NodeJS.Signals): void => {
+  for (const listener of listeners) listener(signal);
+};
+
 /** Calls `stop` for each wish to stop. @returns what ends the listening */
 export function onStopSignals(stop: (wish: 'first' | 'again') => void): () => void {
   const wishes = new StopWishes();
@@ -34,8 +40,10 @@ export function onStopSignals(stop: (wish: 'first' | 'again') => void): () => vo
     const wish = wishes.take(signal, monotonicMs());
     if (wish !== undefined) stop(wish);
   };
-  for (const signal of SIGNALS) process.on(signal, listener);
+  if (listeners.size === 0) for (const signal of SIGNALS) process.on(signal, tellAll);
+  listeners.add(listener);
   return () => {
-    for (const signal of SIGNALS) process.off(signal, listener);
+    listeners.delete(listener);
+    if (listeners.size === 0) for (const signal of SIGNALS) process.off(signal, tellAll);
   };
 }

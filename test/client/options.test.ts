@@ -30,6 +30,8 @@ describe('options', () => {
     'a URL that is none': [() => new Client({ url: 'localhost:5327' }), 'localhost:5327'],
     'a URL of another kind': [() => new Client({ url: 'ftp://a' }), 'ftp://a'],
     'a URL that is an object': [() => new Client({ url: new URL('http://a') as Odd }), 'url'],
+    'no URL at all': [() => new Client({ url: [] }), 'url'],
+    'one of several URLs that is none': [() => new Client({ url: ['http://a', 'b'] }), '"b"'],
     'a URL with a user': [() => new Client({ url: 'http://u:p@a' }), 'url'],
     'a URL with a query': [() => new Client({ url: 'http://a?token=x' }), 'url'],
     'a TCP address with a path': [() => new Client({ url: 'tcp://a:1/b' }), 'url'],
@@ -52,6 +54,16 @@ describe('options', () => {
     'a handler that is a path': [
       () => new Worker({ handler: './a.js' as Odd }),
       'new URL("./a.js"',
+    ],
+    'a handler that is a class': [() => new Worker({ handler: Client as Odd }), 'class'],
+    'a handler that is a generator': [
+      () =>
+        new Worker({
+          *handler() {
+            yield 1;
+          },
+        }),
+      'generator',
     ],
     'a handler that is a module': [
       () => new Worker({ handler: { default: handler } as Odd }),

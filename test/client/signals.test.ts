@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { StopWishes } from '../../src/client/stop-signals.ts';
+import { onStopSignals, StopWishes } from '../../src/client/stop-signals.ts';
 import { Client } from '../../src/index.ts';
 import { sharedServer } from './real-server.ts';
 
@@ -24,6 +24,17 @@ describe('signals', () => {
     expect(wishes.take('SIGINT', 0)).to.equal('first');
     expect(wishes.take('SIGTERM', 1)).to.equal('again');
     expect(wishes.take('SIGTERM', 2)).to.equal('again');
+  });
+
+  it('have one listener, however many workers there are', () => {
+    const before = process.listenerCount('SIGHUP');
+    const told: number[] = [];
+    const ends = Array.from({ length: 15 }, (_, at) => onStopSignals(() => told.push(at)));
+    expect(process.listenerCount('SIGHUP')).to.equal(before + 1);
+    process.emit('SIGHUP', 'SIGHUP');
+    expect(told).to.have.length(15);
+    for (const end of ends) end();
+    expect(process.listenerCount('SIGHUP')).to.equal(before);
   });
 
   describe('at a worker', () => {

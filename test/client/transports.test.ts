@@ -96,6 +96,51 @@ describe('transports', () => {
     });
   });
 
+  describe('to several servers', () => {
+    const NAMES = ['a', 'b', 'c'] as const;
+    let servers: ScriptedServer[];
+    let client: Client;
+    beforeEach(async () => {
+      const answer = (name: string) => () => ({ task_id: 'T2', queue: name });
+      servers = await Promise.all(NAMES.map((name) => scriptedServer('tcp', answer(name))));
+      const url = servers.map((server) => server.url);
+      client = new Client({ url, backoffMs: 1, retries: 3 });
+    });
+    afterEach(async () => {
+      client.close();
+      await Promise.all(servers.map((server) => server.close()));
+    });
+    const asked = async (): Promise<string> => (await client.submit({ payload: 'x' })).queue;
+    const at = (index: number): ScriptedServer => servers[index] as ScriptedServer;
+
+    it('stays with one, and goes to the next when that does not answer', async () => {
+      expect([await asked(), await asked()]).to.deep.equal(['a', 'a']);
+      at(0).script = () => 'cut';
+      expect([await asked(), await asked()]).to.deep.equal(['b', 'b']);
+      at(1).script = () => 'cut';
+      at(2).script = () => 'cut';
+      at(0).script = () => ({ task_id: 'T2', queue: 'a again' });
+      expect(await asked()).to.equal('a again');
+    });
+
+    it('goes to the one that leads, and asks on where none is named', async () => {
+      const notLeader = { outcome: 'UNAVAILABLE', reason: 'not_leader', record: null };
+      at(0).script = () => ({ ...notLeader, leader: at(2).url });
+      expect(await asked()).to.equal('c');
+      expect(at(1).asked).to.deep.equal([]);
+      at(2).script = () => ({ ...notLeader, leader: 'http://elsewhere:1' });
+      at(0).script = () => notLeader;
+      expect(await asked()).to.equal('b');
+    });
+
+    it('does not change twice when many requests fail at a time', async () => {
+      at(0).script = () => 'cut';
+      const all = await Promise.all([asked(), asked(), asked()]);
+      expect(all).to.deep.equal(['b', 'b', 'b']);
+      expect(at(2).asked).to.deep.equal([]);
+    });
+  });
+
   describe('to a host with two addresses', () => {
     const { lookup } = dns;
     before(() => {

@@ -55,6 +55,7 @@ describe('a worker that is used badly', () => {
     ['is no JavaScript', 'export default functio () {}', /cannot be loaded: Unexpected/],
     ['throws when it is loaded', 'throw Object.create(null)', /cannot be loaded/],
     ['has no default export', 'export const handle = () => 1;', /no default export/],
+    ['exports a class', 'export default class {}', /default export: it is a class/],
     ['ends its thread when it is loaded', 'process.exit(3)', /its thread ended/],
   ];
   for (const [what, text, says] of MODULES) {
