@@ -25,6 +25,24 @@ export class AppendLine {
     return running;
   }
 
+  /** In the line like a commit, but not to know the answer ends nothing: a refusal alone does. */
+  confirm(ask: () => Promise<AppendResult>): Promise<AppendResult> {
+    const asking = async (): Promise<AppendResult> => {
+      try {
+        if (this.end !== undefined) return this.end;
+        const result = await ask().catch(() => 'failed' as const);
+        if (result === 'fenced') this.end = result;
+        return result;
+      } finally {
+        this.underWay -= 1;
+      }
+    };
+    this.underWay += 1;
+    const running = this.underWay === 1 ? asking() : this.last.then(asking);
+    this.last = running;
+    return running;
+  }
+
   /** Resolves when nothing is under way any more. */
   async idle(): Promise<void> {
     while (this.underWay > 0) await this.last;

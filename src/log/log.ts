@@ -61,6 +61,14 @@ export interface Log extends LogReader {
   start(record: CoordinatorStarted): Promise<AppendResult>;
   /** Appends one group; records[0].seq is lastNumber + 1 and they ascend by 1. Non-empty. */
   append(records: readonly LogRecord[]): Promise<AppendResult>;
+  /**
+   * Asks the store whether this writer still is the writer, for answers that rest on no new record.
+   * Only a store that several machines write to has it; where the device has one writer, nobody
+   * can have taken over. It asks again each time: what was known before the call does not count.
+   * @returns 'durable': nobody else had started when the store was asked, which was after the call
+   * began. 'fenced': another writer has the log, for good. 'failed': not known; nothing changes.
+   */
+  confirm?(): Promise<AppendResult>;
   /** The stretches that take no more records, in ascending order. */
   sealed(): readonly SealedSegment[];
   /**

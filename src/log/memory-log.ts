@@ -30,12 +30,13 @@ export interface MemoryLogOptions {
   readonly manual?: boolean;
   /** How many numbers make a sealed stretch; default 1 000. */
   readonly segmentRecords?: number;
+  /** A log that other machines write to as well: its writer can be confirmed. Default false. */
+  readonly isShared?: boolean;
 }
 
 interface Pending {
-  readonly first: number;
-  readonly skippedFrom: number;
-  readonly entries: readonly Uint8Array[];
+  /** @returns false when the store refuses. */
+  readonly act: () => boolean;
   readonly resolve: (result: AppendResult) => void;
 }
 
@@ -47,12 +48,17 @@ export class MemoryLog implements Log {
   private readonly line = new AppendLine();
   private readonly planned: Outcome[] = [];
   private inFlight: Pending | undefined;
+  readonly confirm?: () => Promise<AppendResult>;
 
   constructor(options: MemoryLogOptions = {}) {
     this.store = options.store ?? new MemoryStore();
     this.manual = options.manual ?? false;
     this.segmentRecords = options.segmentRecords ?? 1_000;
     this.lastNumber = this.store.last;
+    if (options.isShared === true) {
+      const isOurs = (): boolean => this.store.last === this.lastNumber;
+      this.confirm = () => this.line.confirm(() => this.asked(isOurs));
+    }
   }
 
   get dropped(): DroppedSet {
@@ -64,19 +70,18 @@ export class MemoryLog implements Log {
     this.planned.push(...outcomes);
   }
 
-  /** Whether a commit waits to be settled. */
+  /** Whether a commit or a confirmation waits to be settled. */
   get pending(): boolean {
     return this.inFlight !== undefined;
   }
 
-  /** Settles the commit in flight. A commit that the store refuses is fenced whatever is asked. */
+  /** Settles what is in flight. What the store refuses is fenced whatever is asked. */
   settle(outcome: Exclude<Outcome, 'stalled'> = 'durable'): void {
     const commit = this.inFlight;
     invariant(commit !== undefined, 'no commit is in flight');
     this.inFlight = undefined;
     if (outcome === 'failed') return commit.resolve('failed');
-    const written = this.store.commit(commit.first, commit.skippedFrom, commit.entries);
-    if (!written) return commit.resolve('fenced');
+    if (!commit.act()) return commit.resolve('fenced');
     if (outcome === 'lost answer') return commit.resolve('failed');
     this.lastNumber = this.store.last;
     commit.resolve('durable');
@@ -162,8 +167,13 @@ export class MemoryLog implements Log {
   private commit(records: readonly LogRecord[], skippedFrom: number): Promise<AppendResult> {
     const entries = records.map(encodeRecord);
     const first = records[0]?.seq ?? 0;
+    return this.asked(() => this.store.commit(first, skippedFrom, entries));
+  }
+
+  /** Puts a question to the store, which is settled by the next planned outcome or by command. */
+  private asked(act: () => boolean): Promise<AppendResult> {
     return new Promise((resolve) => {
-      this.inFlight = { first, skippedFrom, entries, resolve };
+      this.inFlight = { act, resolve };
       if (this.manual) return;
       const outcome = this.planned.shift() ?? 'durable';
       if (outcome !== 'stalled') this.settle(outcome);

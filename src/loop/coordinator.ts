@@ -56,6 +56,7 @@ export class Coordinator {
     this.events = events;
     this.commits = new GroupCommit(log, () => clock.monotonic(), {
       durable: (commit) => this.durable(commit),
+      unconfirmed: (tickets) => this.unavailable(tickets, 'it is not known who leads now'),
       lost: (result, tickets) => this.lost(result, tickets),
     });
     this.recovery = new Recovery(options, this.commits, {
@@ -171,12 +172,12 @@ export class Coordinator {
         return isStopping();
       },
       decide: (record, subject) => this.decide(record, subject),
-      answer: (ticket, response) => this.answer(ticket, response),
+      answer: (...given) => this.answer(...given),
     };
   }
 
-  private answer(ticket: Ticket, response: Response): void {
-    if (!this.commits.hold(ticket, response)) this.events.answer(ticket, response);
+  private answer(ticket: Ticket, response: Response, needsProof = true): void {
+    if (!this.commits.hold(ticket, response, needsProof)) this.events.answer(ticket, response);
   }
 
   /** check → append → apply: the only way for a record to happen. */
@@ -220,18 +221,21 @@ export class Coordinator {
   }
 
   private lost(result: 'fenced' | 'failed', tickets: readonly Ticket[]): void {
-    const down = unavailable('log_unavailable', 'the log did not take the record; repeat it');
-    for (const ticket of [...tickets, ...this.granting.withdrawAll()]) {
-      this.events.answer(ticket, down);
-    }
+    const all = [...tickets, ...this.granting.withdrawAll()];
+    this.unavailable(all, 'the log did not take the record');
     this.recovery.lost(result);
+  }
+
+  private unavailable(tickets: readonly Ticket[], why: string): void {
+    const down = unavailable('log_unavailable', `${why}; repeat it`);
+    for (const ticket of tickets) this.events.answer(ticket, down);
   }
 
   private entered(mode: Mode): void {
     this.events.mode(mode);
     for (const [ticket, request] of this.reading.takeDeferred(mode)) this.take(ticket, request);
-    if (mode !== 'serving') return;
-    this.removal.begin(this.state.completedThrough, this.state.failedThrough);
+    this.flush();
+    if (mode === 'serving') this.removal.begin(this.state);
   }
 
   /** The group that is durable had no room for all that was due. */

@@ -32,6 +32,8 @@ export interface Commit {
 export interface CommitEvents {
   /** Its records are on the device: its answers may leave. */
   durable(commit: Commit): void;
+  /** It had no records, and it is not known whether we still lead: these may not be answered. */
+  unconfirmed(tickets: readonly Ticket[]): void;
   /** Not known to have happened, nor anything decided after it: these tickets are to be told. */
   lost(result: Exclude<AppendResult, 'durable'>, tickets: readonly Ticket[]): void;
 }
@@ -76,7 +78,17 @@ export class GroupCommit {
   }
 
   get idle(): boolean {
-    return this.inFlight === undefined && this.gathering.records.length === 0;
+    return this.inFlight === undefined && !this.isWaited;
+  }
+
+  /** Whether something waits for a commit or a confirmation that nothing has begun yet. */
+  get isFlushDue(): boolean {
+    return this.inFlight === undefined && this.isWaited;
+  }
+
+  /** Answers gather without a record only where they must be confirmed. */
+  private get isWaited(): boolean {
+    return this.gathering.records.length > 0 || this.gathering.answers.length > 0;
   }
 
   /** Resolves when nothing is on its way any more, whatever became of it. */
@@ -91,9 +103,16 @@ export class GroupCommit {
     else if (record.type === 'TaskCompleted') this.gathering.bytes += record.result?.length ?? 0;
   }
 
-  /** @returns true when the answer waits for a flush, false: it may leave at once. */
-  hold(ticket: Ticket, response: Response): boolean {
-    if (this.gathering.records.length > 0) {
+  /**
+   * With a store that can be taken over by another writer, an answer must not leave before an
+   * append or a confirmation that *began* after it was decided: one in flight may have been allowed
+   * just before the other writer started. So it joins the group that gathers, records or not.
+   * @param needsProof false for figures, which say nothing about a task
+   * @returns true when the answer waits for a flush, false: it may leave at once.
+   */
+  hold(ticket: Ticket, response: Response, needsProof = true): boolean {
+    const mustGather = needsProof && this.log.confirm !== undefined;
+    if (mustGather || this.gathering.records.length > 0) {
       this.gathering.answers.push({ ticket, response });
       this.gathering.bytes += bytesIn(response);
     } else if (this.inFlight !== undefined) {
@@ -112,10 +131,14 @@ export class GroupCommit {
 
   /** Sends what has gathered on its way, unless a group is on its way already. */
   flush(): void {
-    if (this.inFlight !== undefined || this.gathering.records.length === 0) return;
+    if (!this.isFlushDue) return;
     const group = this.gathering;
     this.inFlight = group;
     this.gathering = emptyGroup();
+    if (group.records.length === 0) {
+      void this.confirm(group);
+      return;
+    }
     const began = this.monotonicMs();
     const settle = (result: AppendResult): void => {
       this.seconds.observe((this.monotonicMs() - began) / 1_000);
@@ -125,22 +148,38 @@ export class GroupCommit {
     this.log.append(group.records).then(settle, () => settle('failed'));
   }
 
+  /** Settles a group without records: its answers rest on what is durable already. */
+  private async confirm(group: Group): Promise<void> {
+    const result = await this.log.confirm?.().catch(() => 'failed' as const);
+    this.settle(group, result ?? 'failed');
+  }
+
   private settle(group: Group, result: AppendResult): void {
     this.inFlight = undefined;
     this.joinedBytes = 0;
-    if (result !== 'durable') {
-      const after = this.gathering;
-      this.gathering = emptyGroup();
-      const tickets = [...group.answers, ...after.answers].map((answer) => answer.ticket);
-      this.events.lost(result, tickets);
-      this.wakeIfIdle();
-      return;
-    }
-    const { length } = group.records;
-    const lastSeq = (group.records[length - 1] as LogRecord).seq;
-    this.events.durable({ records: length, lastSeq, answers: group.answers });
+    if (result === 'durable') this.tellDurable(group);
+    else if (result === 'failed' && group.records.length === 0) this.tellUnconfirmed(group);
+    else this.tellLost(group, result);
     this.flush();
     this.wakeIfIdle();
+  }
+
+  private tellDurable({ records, answers }: Group): void {
+    const { length } = records;
+    const lastSeq = records[length - 1]?.seq ?? this.log.lastNumber;
+    this.events.durable({ records: length, lastSeq, answers });
+  }
+
+  /** What gathers behind it has its own append or confirmation to come. */
+  private tellUnconfirmed({ answers }: Group): void {
+    this.events.unconfirmed(answers.map(({ ticket }) => ticket));
+  }
+
+  private tellLost(group: Group, result: Exclude<AppendResult, 'durable'>): void {
+    const after = this.gathering;
+    this.gathering = emptyGroup();
+    const tickets = [...group.answers, ...after.answers].map((answer) => answer.ticket);
+    this.events.lost(result, tickets);
   }
 
   private wakeIfIdle(): void {

@@ -35,7 +35,7 @@ export class Reading {
     if (request.op === 'task' && this.mustWait(request, row)) {
       this.granting.parked.add(ticket, request, now);
     } else {
-      this.turn.answer(ticket, this.read(request, row, now));
+      this.turn.answer(ticket, this.read(request, row, now), request.op !== 'metrics');
     }
   }
 

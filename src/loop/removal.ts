@@ -24,6 +24,8 @@ export interface RemovalOptions {
   readonly events: RemovalEvents;
 }
 
+type Forgotten = Pick<HistoryForgotten, 'completedThrough' | 'failedThrough'>;
+
 export class Removal {
   /** While a pass runs nothing more may be forgotten: what is not flushed yet must stay. */
   busy = false;
@@ -59,11 +61,11 @@ export class Removal {
     const record = this.unflushed;
     if (record === undefined || record.seq > lastSeq) return;
     this.unflushed = undefined;
-    this.begin(record.completedThrough, record.failedThrough);
+    this.begin(record);
   }
 
   /** The log was replayed: all that it forgot is flushed. */
-  begin(completedThrough: number, failedThrough: number): void {
+  begin({ completedThrough, failedThrough }: Forgotten): void {
     this.through = Math.max(this.through, completedThrough, failedThrough);
     if (!this.busy && !this.ending.signal.aborted) this.passing = this.pass();
   }

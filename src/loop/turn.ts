@@ -18,6 +18,9 @@ export interface Turn {
   readonly stopping: boolean;
   /** Checks the record, gives it the next number, appends it to the open group and applies it. */
   decide(record: LogRecord, subject: Subject): void;
-  /** The only way out for an answer: it leaves when all that was decided before it is durable. */
-  answer(ticket: Ticket, response: Response): void;
+  /**
+   * The only way out for an answer: it leaves when all that was decided before it is durable.
+   * @param needsProof false for figures: who shows them need not be confirmed as the writer
+   */
+  answer(ticket: Ticket, response: Response, needsProof?: boolean): void;
 }

@@ -1,24 +1,30 @@
 // Holds the log in memory to the contract, and to the ways in which it can be told to break down.
 
 import { expect } from 'chai';
+import type { Log } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import { MemoryStore } from '../../src/log/memory-store.ts';
+import { confirmsItsWriter } from './confirms.ts';
 import { holdsTheContract } from './contract.ts';
 import { group, started } from './records.ts';
 
-holdsTheContract('MemoryLog', true, async () => {
+async function device(isShared: boolean) {
   const store = new MemoryStore();
   return {
-    open: async () => new MemoryLog({ store, segmentRecords: 6 }),
-    failNext: (log) => (log as MemoryLog).plan('failed'),
-    damage: async (seq, how) => {
+    open: async () => new MemoryLog({ store, segmentRecords: 6, isShared }),
+    failNext: (log: Log) => (log as MemoryLog).plan('failed'),
+    damage: async (seq: number, how: (bytes: Uint8Array) => Uint8Array | undefined) => {
       const bytes = how(store.entries.get(seq) as Uint8Array);
       if (bytes === undefined) store.entries.delete(seq);
       else store.entries.set(seq, bytes);
     },
     remove: async () => {},
   };
-});
+}
+
+holdsTheContract('MemoryLog', true, () => device(false));
+holdsTheContract('MemoryLog, shared', true, () => device(true));
+confirmsItsWriter('MemoryLog, shared', () => device(true));
 
 describe('log/memory-log', () => {
   it('keeps a commit in flight until it is settled, and shows nothing of it before', async () => {
@@ -30,6 +36,10 @@ describe('log/memory-log', () => {
     expect(await starting).to.equal('durable');
     expect([log.pending, log.lastNumber]).to.deep.equal([false, 1]);
     expect(() => log.settle()).to.throw('no commit');
+  });
+
+  it('has nobody to ask who leads, unless it is shared', () => {
+    expect(new MemoryLog().confirm).to.equal(undefined);
   });
 
   it('loses the commit in flight at a crash, or keeps all of it', async () => {

@@ -42,12 +42,13 @@ const shown = (payload: number, result: number): Response =>
     result: result === 0 ? undefined : new Uint8Array(result),
   }) as unknown as Response;
 
-function setUp() {
-  const log = new MemoryLog({ manual: true });
+function setUp(isShared = false) {
+  const log = new MemoryLog({ manual: true, isShared });
   const told: (readonly number[] | string)[] = [];
   const tickets = (commit: Commit) => commit.answers.map(({ ticket }) => ticket);
   const commits = new GroupCommit(log, () => 0, {
     durable: (commit) => void told.push(tickets(commit)),
+    unconfirmed: (lost) => void told.push('unconfirmed', lost),
     lost: (result, lost) => void told.push(result, lost),
   });
   const settle = async (outcome: 'durable' | 'failed' | 'lost answer') => {
@@ -127,6 +128,86 @@ describe('group commit', () => {
     expect(told).to.deep.equal(['failed', [1]]);
   });
 
+  describe('on a log that another writer may take over', () => {
+    it('holds every answer, and asks once for all that gathered', async () => {
+      const { log, commits, settle } = setUp(true);
+      expect(commits.hold(1, nothing)).to.equal(true);
+      expect(commits.hold(2, leased(9))).to.equal(true);
+      expect([commits.idle, commits.isFlushDue, log.pending]).to.deep.equal([false, true, false]);
+      commits.flush();
+      expect([commits.busy, log.pending]).to.deep.equal([true, true]);
+      expect(await settle('durable')).to.deep.equal([[1, 2]]);
+      expect([commits.idle, log.pending, log.lastNumber]).to.deep.equal([true, false, 0]);
+    });
+
+    it('counts neither an append nor a confirmation that began before the decision', async () => {
+      const { log, commits, settle } = setUp(true);
+      commits.append(created(1, 1));
+      commits.flush();
+      commits.hold(1, nothing);
+      expect(await settle('durable'), 'the append was not for it').to.deep.equal([[]]);
+      expect(log.pending, 'a confirmation has begun').to.equal(true);
+      commits.hold(2, nothing);
+      expect(await settle('durable')).to.deep.equal([[1]]);
+      expect(await settle('durable')).to.deep.equal([[2]]);
+      expect(commits.idle).to.equal(true);
+    });
+
+    it('lets an append that begins later speak for the answers before it', async () => {
+      const { commits, settle, log } = setUp(true);
+      commits.hold(1, nothing);
+      commits.append(created(1, 1));
+      commits.hold(2, nothing);
+      commits.flush();
+      expect(await settle('durable')).to.deep.equal([[1, 2]]);
+      expect([commits.idle, log.lastNumber]).to.deep.equal([true, 1]);
+    });
+
+    it('refuses what could not be confirmed, and nothing more', async () => {
+      const { log, commits, settle } = setUp(true);
+      commits.hold(1, nothing);
+      commits.flush();
+      commits.append(created(1, 1));
+      commits.hold(2, nothing);
+      expect(await settle('failed')).to.deep.equal(['unconfirmed', [1]]);
+      expect(await settle('durable')).to.deep.equal([[2]]);
+      expect(log.lastNumber).to.equal(1);
+    });
+
+    it('is lost when another writer has the log', async () => {
+      const { log, commits, settle } = setUp(true);
+      expect(log.store.commit(1, 1, [new Uint8Array(1)])).to.equal(true);
+      commits.hold(1, nothing);
+      commits.flush();
+      commits.hold(2, nothing);
+      expect(await settle('durable')).to.deep.equal(['fenced', [1, 2]]);
+    });
+
+    it('asks for no proof of figures', async () => {
+      const { commits, settle } = setUp(true);
+      expect(commits.hold(1, nothing, false)).to.equal(false);
+      commits.hold(2, nothing);
+      commits.flush();
+      expect(commits.hold(3, nothing, false), 'they wait for what is under way').to.equal(true);
+      expect(await settle('durable')).to.deep.equal([[2, 3]]);
+    });
+
+    it('is settled when the last answer has left', async () => {
+      const { commits, settle } = setUp(true);
+      commits.hold(1, nothing);
+      const order: string[] = [];
+      const waiting = (async () => {
+        await commits.settled();
+        order.push('settled');
+      })();
+      commits.flush();
+      await Promise.resolve();
+      expect(order).to.deep.equal([]);
+      expect(await settle('durable')).to.deep.equal([[1]]);
+      await waiting;
+      expect(order).to.deep.equal(['settled']);
+    });
+  });
   it('reads a record wherever it is', async () => {
     const { commits, settle } = setUp();
     for (const seq of [1, 2]) commits.append(created(seq, seq));

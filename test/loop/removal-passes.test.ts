@@ -72,25 +72,25 @@ describe('removal: its passes', () => {
 
   it('rewrite a stretch again when forgetting came as far beyond its end again', async () => {
     const { removal, settle } = setUp();
-    removal.begin(12, 0);
+    removal.begin({ completedThrough: 12, failedThrough: 0 });
     expect(await settle()).to.deep.equal([1]);
-    removal.begin(21, 0);
+    removal.begin({ completedThrough: 21, failedThrough: 0 });
     expect(await settle()).to.deep.equal([11]);
-    removal.begin(22, 0);
+    removal.begin({ completedThrough: 22, failedThrough: 0 });
     expect(await settle()).to.deep.equal([1]);
-    removal.begin(33, 0);
+    removal.begin({ completedThrough: 33, failedThrough: 0 });
     expect(await settle()).to.deep.equal([11, 21]);
-    removal.begin(45, 0);
+    removal.begin({ completedThrough: 45, failedThrough: 0 });
     expect(await settle()).to.deep.equal([1, 21]);
   });
 
   it('count their steps, so that one that hangs is seen', async () => {
     const { removal, disk, settle } = setUp();
-    removal.begin(20, 0);
+    removal.begin({ completedThrough: 20, failedThrough: 0 });
     await settle();
     expect(removal.steps).to.equal(2);
     disk.hold = new Promise(() => {});
-    removal.begin(45, 0);
+    removal.begin({ completedThrough: 45, failedThrough: 0 });
     await settle();
     expect([removal.busy, removal.steps]).to.deep.equal([true, 2]);
   });
@@ -101,9 +101,9 @@ describe('removal: its passes', () => {
     disk.hold = new Promise((resolve) => {
       letGo = resolve;
     });
-    removal.begin(20, 0);
+    removal.begin({ completedThrough: 20, failedThrough: 0 });
     expect(removal.busy).to.equal(true);
-    removal.begin(30, 0);
+    removal.begin({ completedThrough: 30, failedThrough: 0 });
     expect(await settle()).to.deep.equal([1]);
     disk.fails = new Error('full');
     letGo();
@@ -111,7 +111,7 @@ describe('removal: its passes', () => {
     expect(errors).to.deep.equal([disk.fails]);
     expect(removal.busy).to.equal(false);
     delete disk.fails;
-    removal.begin(30, 0);
+    removal.begin({ completedThrough: 30, failedThrough: 0 });
     expect(await settle()).to.deep.equal([1, 11, 21]);
   });
 });

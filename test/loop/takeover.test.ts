@@ -175,3 +175,77 @@ describe('inherited time', () => {
     expect(world.loop.view.clockOffsetMs).to.equal(0);
   });
 });
+
+describe('a coordinator that was deposed without knowing it', () => {
+  /** Two coordinators on one log, the second of which has completed the task of the first. */
+  async function deposed(isShared: boolean) {
+    const store = new MemoryStore();
+    const one = await World.started({}, new MemoryLog({ store, isShared }));
+    const task = await one.submit();
+    const lease = await one.lease();
+    const two = await World.started({}, new MemoryLog({ store, isShared }));
+    await two.complete(lease);
+    return { one, two, task };
+  }
+  const asked = (taskId: number) => ({ op: 'task', taskId, waitMs: 0, base64: false }) as const;
+
+  it('says that it does not know, and ends', async () => {
+    const { one, two, task } = await deposed(true);
+    expect(await one.ask(asked(task))).to.include({ outcome: 'UNAVAILABLE' });
+    expect(one.fatal).to.have.property('code', 'LOG_FENCED');
+    expect(await two.ask(asked(task))).to.have.nested.property('task.state', 'COMPLETED');
+  });
+
+  it('refuses nobody a task that the other one may know', async () => {
+    const { one, two } = await deposed(true);
+    const task = await two.submit();
+    expect(await one.ask(asked(task))).to.include({ outcome: 'UNAVAILABLE' });
+  });
+
+  it('gives nobody an empty lease', async () => {
+    const { one, two } = await deposed(true);
+    await two.submit();
+    expect(await one.ask(leaseRequest())).to.include({ outcome: 'UNAVAILABLE' });
+  });
+
+  it('control: on a log that nobody confirms it tells what is not true any more', async () => {
+    const { one, task } = await deposed(false);
+    expect(await one.ask(asked(task))).to.have.nested.property('task.state', 'LEASED');
+    expect(one.fatal).to.equal(undefined);
+  });
+
+  it('goes on after a confirmation that failed: only those answers are refused', async () => {
+    const world = await World.started({}, new MemoryLog({ isShared: true }));
+    const task = await world.submit();
+    const { state } = world.loop.view;
+    world.log.plan('failed');
+    const refused = await world.ask(asked(task));
+    expect(refused).to.include({ outcome: 'UNAVAILABLE', reason: 'log_unavailable' });
+    expect(await world.ask(asked(task))).to.have.nested.property('task.state', 'WAITING');
+    expect(world.loop.view.state, 'nothing was rebuilt').to.equal(state);
+    expect(state.starts).to.have.length(1);
+    expect(world.modes).to.deep.equal(['serving']);
+  });
+
+  it('confirms the reads that waited for a rebuild, without being asked again', async () => {
+    const world = await World.started({}, new MemoryLog({ isShared: true }));
+    const task = await world.submit();
+    world.log.plan('failed', 'stalled');
+    world.take({ op: 'submit', queue: 'q', payload: new Uint8Array(1) });
+    world.loop.flush();
+    await new Promise(setImmediate);
+    expect(world.loop.view.mode).to.equal('rebuilding');
+    const read = world.take(asked(task));
+    world.log.settle();
+    await new Promise(setImmediate);
+    expect(world.loop.view.mode).to.equal('serving');
+    expect(world.answers.get(read)).to.have.nested.property('task.state', 'WAITING');
+  });
+
+  it('shows its figures though nobody confirms them', async () => {
+    const world = await World.started({}, new MemoryLog({ isShared: true }));
+    world.log.plan('failed');
+    expect(await world.ask({ op: 'metrics' })).to.include({ kind: 'overview' });
+    expect(await world.ask({ op: 'stats' })).to.include({ outcome: 'UNAVAILABLE' });
+  });
+});

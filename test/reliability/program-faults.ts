@@ -5,7 +5,10 @@ import type { Patch, Replacement } from '../support/planted.ts';
 
 /** Answers leave as soon as they are made. */
 export const ANSWERS_EARLY: readonly Patch[] = [
-  { from: 'hold(ticket, response) {', to: 'hold(ticket, response) { return false;' },
+  {
+    from: 'hold(ticket, response, needsProof = true) {',
+    to: 'hold(ticket, response, needsProof = true) { return false;',
+  },
 ];
 export const NEVER_FLUSHES: readonly Patch[] = [{ from: 'noSync,', to: 'noSync: true,' }];
 /** The last page of a commit, which makes it count. */
@@ -13,7 +16,10 @@ export const FLUSHES_NO_META_PAGE: readonly Patch[] = [
   { from: 'noSync,', to: 'noSync, noMetaSync: true,' },
 ];
 export const BELIEVES_A_FAILED_APPEND: readonly Patch[] = [
-  { from: "if (result !== 'durable') {", to: "if (result === 'fenced') {" },
+  {
+    from: "if (result === 'durable') this.tellDurable(group);",
+    to: "if (result !== 'fenced') this.tellDurable(group);",
+  },
 ];
 /** Its state is another one than a replay makes. */
 export const COUNTS_NO_EXPIRATION: readonly Patch[] = [

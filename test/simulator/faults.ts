@@ -47,16 +47,15 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'answers leave before the flush',
-    changes: [['if (!this.commits.hold(ticket, response))', 'if (true)']],
+    changes: [['if (!this.commits.hold(ticket, response, needsProof))', 'if (true)']],
     seenBy: ['order'],
   },
   {
     name: 'answers wait for the group in flight instead of the one that gathers',
     changes: [
       [
-        'if (this.gathering.records.length > 0) {\n            this.gathering',
-        'if (this.inFlight === undefined && this.gathering.records.length > 0) {\n' +
-          '            this.gathering',
+        'if (mustGather || this.gathering.records.length > 0)',
+        'if (this.inFlight === undefined && this.gathering.records.length > 0)',
       ],
     ],
     seenBy: ['order'],
@@ -223,10 +222,10 @@ export const FAULTS: readonly Fault[] = [
     name: 'the log says durable before it is',
     changes: [
       [
-        'const written = this.store.commit(commit.first, commit.skippedFrom, commit.entries);',
-        'setTimeout(() => ' +
-          'this.store.commit(commit.first, commit.skippedFrom, commit.entries), 1);\n' +
-          '        const written = true;',
+        'return this.asked(() => this.store.commit(first, skippedFrom, entries));',
+        'return this.asked(() => {\n' +
+          'setTimeout(() => this.store.commit(first, skippedFrom, entries), 1);\n' +
+          'return true; });',
       ],
     ],
     seenBy: ['order', 'durability'],
