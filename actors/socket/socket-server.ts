@@ -1,9 +1,10 @@
 // Owns the socket's listeners and its connections: TCP, and a Unix socket where one is wanted. How
 // a connection talks is socket-peer.ts; where its requests go, whoever gives the backend decides.
 
-import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
+import { chmod, lstat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
+import { makeDirectory } from '../../src/make-directory.ts';
 import { monotonicMs } from '../shared/clock.ts';
 import type { SocketBackend } from './methods.ts';
 import { SocketPeer } from './peer.ts';
@@ -89,7 +90,7 @@ export class SocketServer {
 
   /** Only this user may connect: the file is 0600, and a directory that we make is 0700. */
   async #listenAt(path: string): Promise<void> {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path), 0o700);
     const server = this.#server();
     try {
       await listening(server, { path });

@@ -23,7 +23,9 @@ const layers: Record<string, Layer> = {
   'src/mailbox': { mayImport: ['src/model'], packages: /^node:worker_threads$/ },
   'src/metrics': { mayImport: ['src/model', 'src/protocol'], packages: NOTHING },
   'src/log': { mayImport: ['src/model', 'src/log/segments', 'src/log/lmdb'] },
-  'src/log/segments': { mayImport: ['src/model', 'src/log', 'src/log/lmdb'] },
+  'src/log/segments': {
+    mayImport: ['src/model', 'src/log', 'src/log/lmdb', 'src/make-directory.ts'],
+  },
   'src/log/lmdb': { mayImport: ['src/model', 'src/log'] },
   'src/loop': {
     mayImport: ['src/model', 'src/core', 'src/metrics', THE_PROMISE],
@@ -34,6 +36,7 @@ const layers: Record<string, Layer> = {
   },
   'src/settings': { mayImport: ['src/model', 'src/protocol'] },
   'src/monotonic.ts': { mayImport: [], packages: NOTHING },
+  'src/make-directory.ts': { mayImport: [], packages: /^node:(fs|path)$/ },
   'src/client': { mayImport: ['src/model', 'src/protocol', 'src/monotonic.ts'] },
   'src/index.ts': { mayImport: ['src/client', 'src/model'] },
   'src/rehearse': { mayImport: ['src/model', 'src/protocol', 'src/play/demo'] },
@@ -73,7 +76,10 @@ const layers: Record<string, Layer> = {
     mayImport: [...rooms('model', 'mailbox', 'protocol'), 'actors/ingress', 'actors/shared'],
   },
   'actors/socket': {
-    mayImport: [...rooms('model', 'mailbox', 'protocol'), 'actors/ingress', 'actors/shared'],
+    mayImport: [
+      ...rooms('model', 'mailbox', 'protocol'),
+      ...['actors/ingress', 'actors/shared', 'src/make-directory.ts'],
+    ],
   },
   'actors/reader': {
     mayImport: [...rooms('model', 'explain', 'log', 'protocol', 'reader'), 'actors/shared'],

@@ -3,6 +3,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../../make-directory.ts';
 import { errnoText } from '../../model/errno-text.ts';
 import { dataFile } from '../lmdb/env-files.ts';
 import { LogError } from '../log.ts';
@@ -115,7 +116,7 @@ export async function prepareDirectory(
   flag = '--data-dir',
 ): Promise<{ dataDir: string; logDir: string }> {
   try {
-    const made = fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const made = makeDirectory(dataDir, 0o700);
     const real = fs.realpathSync(dataDir);
     if (made !== undefined) await syncNames(real, path.dirname(path.resolve(made)));
     const logDir = path.join(real, 'log');
