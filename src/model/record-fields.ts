@@ -24,13 +24,13 @@ import type {
   TaskDead,
   TaskFailed,
 } from './records.ts';
+import { FAILURE_KINDS } from './task-states.ts';
 
 type RecordOf<K extends RecordType> = Extract<LogRecord, { type: K }>;
 type Describe<T extends LogRecord> = (f: Fields, r: Partial<T>) => T;
 
 /** Of every record that ends a lease: the extensions follow. */
 const EXTENDED = 1;
-const KINDS = ['error', 'permanent', 'released'] as const;
 const REPORTS = ['complete', 'fail'] as const;
 
 const taskCreated: Describe<TaskCreated> = (f, r) => {
@@ -142,7 +142,7 @@ const taskFailed: Describe<TaskFailed> = (f, r) => ({
     ? f.earlier('last_extension', '', r.lastExtension)
     : 0,
   failureReason: f.text('failure_reason', r.failureReason),
-  kind: f.choice('kind', KINDS, r.kind),
+  kind: f.choice('kind', FAILURE_KINDS, r.kind),
   retryAt: f.has(2, r.retryAt !== undefined) ? f.time('retry_at', r.retryAt) : undefined,
 });
 

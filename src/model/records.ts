@@ -7,6 +7,8 @@
 // by the new version under test/golden. An older build refuses a newer format
 // with both versions named. docs/internals/ADDING-A-FEATURE.md goes the whole way with an example.
 
+import type { FAILURE_KINDS } from './task-states.ts';
+
 /** Written in every CoordinatorStarted; a log with a greater one is refused. */
 export const FORMAT_VERSION = 1;
 
@@ -35,7 +37,7 @@ export interface RetryPolicy {
 }
 
 /** A worker's statement about a failed attempt; the transition stays the coordinator's. */
-export type FailureKind = 'error' | 'permanent' | 'released';
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 export type ReportVerb = 'complete' | 'fail';
 
 interface Base {

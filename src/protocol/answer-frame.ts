@@ -1,9 +1,9 @@
 // Owns how an answer lies in the mailbox: its HTTP status, the seconds after which to try again,
 // and the JSON text, made in the coordinator's thread so that ingresses only pass it on.
 
+import { REASONS } from '../model/refusal.ts';
 import type { Response } from '../model/response.ts';
 import { format } from './format.ts';
-import { httpStatus } from './http-status.ts';
 
 /** What an ingress gets. `body` is one JSON object, UTF-8; a view that is to be used at once. */
 export interface Answer {
@@ -51,4 +51,17 @@ export const answerOf = (response: Response): Answer =>
 function retryAfterSeconds(response: Response): number {
   if (response.kind !== 'refusal' || response.retryAfterMs === undefined) return 0;
   return Math.min(Math.max(Math.ceil(response.retryAfterMs / 1_000), 1), SECONDS_MAX);
+}
+
+/** @returns the status of HTTP: 201 only where this very request made a task. */
+export function httpStatus(response: Response): number {
+  switch (response.kind) {
+    case 'refusal':
+      return REASONS[response.reason].status;
+    case 'submitted':
+    case 'redriven':
+      return response.deduplicated ? 200 : 201;
+    default:
+      return 200;
+  }
 }

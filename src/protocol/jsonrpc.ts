@@ -3,8 +3,7 @@
 
 import { BATCH_MAX, ID_MAX_BYTES } from '../model/limits.ts';
 import type { Rejected } from '../model/refusal.ts';
-import { parseJson } from './json.ts';
-import { duplicatePath } from './json-text.ts';
+import { duplicatePath, parseJson } from './json.ts';
 
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
