@@ -127,13 +127,13 @@ export function generalStatements(
 /** Of a task with the same content whose attempts overlap with none of this one's. */
 function apartStatement(own: Run, run: Run, overlaps: readonly Overlap[]): Statement[] {
   const met = overlaps.some(({ tasks }) => tasks.includes(run.taskId) && tasks[0] !== tasks[1]);
-  if (met || run.attempts.length === 0) return [];
   const [origin, heir] = run.taskId < own.taskId ? [run, own] : [own, run];
   const from = heir.attempts[0]?.leaseId;
+  if (met || origin.attempts.length === 0 || from === undefined) return [];
   const text =
     `No attempt of ${formatTaskId(origin.taskId)} overlaps with one of ` +
-    `${formatTaskId(heir.taskId)}: each had been reported before ` +
-    `${from === undefined ? 'that' : formatLeaseId(from)} was granted.`;
+    `${formatTaskId(heir.taskId)}: each had been reported before ${formatLeaseId(from)} was ` +
+    'granted.';
   const reports = origin.attempts.map(({ report }) => report?.record);
   return [{ topic: 'overlap', text, records: recordsOf(...reports, from) }];
 }
