@@ -1,7 +1,13 @@
 // Owns the making of the records about leases: which task is granted next, how long a lease lasts,
 // LeaseGranted, LeaseExtended and LeaseExpired. Pure decision logic, not an authority (R27).
 
-import type { LeaseExpired, LeaseExtended, LeaseGranted, TaskDead } from '../model/records.ts';
+import {
+  type LeaseExpired,
+  type LeaseExtended,
+  type LeaseGranted,
+  poisonReason,
+  type TaskDead,
+} from '../model/records.ts';
 import type { LeaseRequest } from '../model/request.ts';
 import type { EmptyReason } from '../model/response.ts';
 import type { Context } from './context.ts';
@@ -32,9 +38,8 @@ export function nextGrant(
   if (row === NONE) return undefined;
   const subject = subjectAt(row);
   if (isPoisoned(context, row, knobs.poisonThreshold)) {
-    const inRow = state.histories.get(row)?.expirationsInRow;
-    const reason = `poison: ${inRow} leases in a row expired without a report`;
-    return { record: dead(context, subject, reason, now), subject };
+    const inRow = state.histories.get(row)?.expirationsInRow ?? 0;
+    return { record: dead(context, subject, poisonReason(inRow), now), subject };
   }
   const window = state.contracts.at(state.tasks.contract(row)).executionWindowMs;
   const record: LeaseGranted = {

@@ -1,7 +1,13 @@
 // Owns the first and the last word on a task: the story in one sentence, and how it ended.
 
 import { formatLeaseId } from '../model/ids.ts';
-import type { LogRecord, TaskCompleted, TaskDead, TaskFailed } from '../model/records.ts';
+import {
+  type LogRecord,
+  poisonReason,
+  type TaskCompleted,
+  type TaskDead,
+  type TaskFailed,
+} from '../model/records.ts';
 import type { Standing } from '../model/response.ts';
 import { expiredInRow } from './budget.ts';
 import type { AttemptEnd, ExplainedAttempt, Statement } from './explanation.ts';
@@ -60,7 +66,7 @@ export function isPoisoned(
 ): boolean {
   if (end?.type !== 'TaskDead' || attempts.at(-1)?.endRecord === end.seq) return false;
   const inRow = expiredInRow(attempts).length;
-  return inRow > 0 && end.reason.startsWith(`poison: ${inRow} `);
+  return inRow > 0 && end.reason === poisonReason(inRow);
 }
 
 /** Why the task is over; undefined while it is not. */

@@ -121,6 +121,10 @@ export interface TaskCancelled extends Base {
   readonly report: ReportVerb;
 }
 
+/** The reason of the coordinator's own TaskDead, whole: a kill may begin with the same word. */
+export const poisonReason = (inRow: number): string =>
+  `poison: ${inRow} leases in a row expired without a report`;
+
 export interface TaskDead extends Base, EndsLease {
   readonly type: 'TaskDead';
   readonly taskId: number;

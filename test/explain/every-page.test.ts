@@ -123,6 +123,12 @@ describe('every page of explain', () => {
     expect(page).include('5 heartbeats: from record 53 at 12:00:12.000 to record 57 at');
   });
 
+  it('takes a kill for a kill whose reason begins like that of the poison rule', () => {
+    const story = new Story().grant(1, 'w1').expire().kill(34, 'poison: 1 address is wrong');
+    const page = flat(explain(story.told(60)));
+    expect(page).to.include('was killed').and.not.to.include('by the poison rule');
+  });
+
   it('rounds "at most" up', () => {
     const page = flat(explain(new Story().grant(1, 'w1').start(4.201).told(5)));
     expect(page).include('down for 3.3 s at most').and.include('for 3.3 s at most');
