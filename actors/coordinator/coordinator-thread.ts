@@ -8,12 +8,10 @@ import { workerData } from 'node:worker_threads';
 import { digestOf } from '../../src/core/digest-index.ts';
 import { type LmdbArchive, openArchive } from '../../src/log/archive.ts';
 import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
-import { LogCorrupt, wayOut } from '../../src/log/log.ts';
 import { Coordinator } from '../../src/loop/coordinator.ts';
 import type { CoordinatorEvents } from '../../src/loop/loop-options.ts';
 import { Consumer, type MailboxSink, type Peer } from '../../src/mailbox/consumer.ts';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
-import { InvariantBroken } from '../../src/model/assert.ts';
 import { encodeAnswer } from '../../src/protocol/answer-frame.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
 import { clock } from '../shared/clock.ts';
@@ -21,6 +19,7 @@ import type { CoordinatorData, FromCoordinator, ToCoordinator } from '../shared/
 import { watchLag } from '../shared/event-loop-lag.ts';
 import { PHASE_OF, Progress } from '../shared/progress.ts';
 import { EarlyLook, waitsForTime } from './early-look.ts';
+import { lastWords } from './last-words.ts';
 import { Notices, sightOf } from './notices.ts';
 
 /** While a group is in flight so much may gather; then the mailbox holds what comes. */
@@ -41,7 +40,7 @@ const say = (message: FromCoordinator): void => data.control.postMessage(message
 class CoordinatorActor {
   private readonly peers: Peer[] = [];
   private readonly places = new Map<Peer, number>();
-  private readonly consumer = new Consumer(() => setImmediate(() => this.pump()));
+  private readonly consumer = new Consumer(() => this.pumpNext());
   private readonly loop: Coordinator;
   private readonly log: LmdbLog;
   private readonly archive: LmdbArchive | undefined;
@@ -53,10 +52,12 @@ class CoordinatorActor {
       this.guarded(() => {
         this.loop.tick();
         this.consumer.flushReplies();
+        if (this.loop.view.isFlushDue) this.pumpNext();
       }),
   });
   private running = false;
   private held = false;
+  private willPump = false;
 
   constructor(log: LmdbLog, archive: LmdbArchive | undefined) {
     this.log = log;
@@ -114,7 +115,17 @@ class CoordinatorActor {
     const more = this.drain();
     this.loop.flush();
     this.consumer.flushReplies();
-    if (more && !this.held) setImmediate(() => this.pump());
+    if ((more && !this.held) || this.loop.view.isFlushDue) this.pumpNext();
+  }
+
+  /** In a turn of its own: messages that have come meanwhile are taken before. */
+  private pumpNext(): void {
+    if (this.willPump) return;
+    this.willPump = true;
+    setImmediate(() => {
+      this.willPump = false;
+      this.pump();
+    });
   }
 
   /** Takes what is there; while a group is in flight only as much as may gather behind it. */
@@ -171,7 +182,7 @@ class CoordinatorActor {
         // The next commit takes along what has arrived while this one was flushed.
         if (!this.running) return;
         const wasHeld = this.held;
-        if (this.drain() || wasHeld) setImmediate(() => this.pump());
+        if (this.drain() || wasHeld || this.loop.view.isFlushDue) this.pumpNext();
       },
       mode: (mode) => {
         progress.phase = PHASE_OF[mode];
@@ -207,13 +218,8 @@ class CoordinatorActor {
 
 /** Says why and ends the process's heart; the supervisor decides what follows. */
 function die(error: unknown): never {
-  const { code, message, stack } = error as Error & { code?: string };
-  const bug = error instanceof InvariantBroken || code === undefined;
-  const words =
-    error instanceof LogCorrupt ? `${message}\n${wayOut(error.seq, data.dataDir)}` : message;
   progress.phase = 'down';
-  const told = bug ? (stack ?? message) : words;
-  say({ kind: 'fatal', code: bug ? 'INVARIANT' : code, message: told });
+  say(lastWords(error, data.dataDir));
   data.control.close();
   // Not process.exit inside a message handler's depth: what was posted must leave first.
   setImmediate(() => process.exit(1));
@@ -221,7 +227,13 @@ function die(error: unknown): never {
 }
 
 try {
-  const log = await openLmdbLog({ dataDir: data.dataDir, segmentBytes: data.segmentBytes });
+  const log = await openLmdbLog({
+    dataDir: data.dataDir,
+    segmentBytes: data.segmentBytes,
+    onCommit: (isUnderWay) => {
+      progress.committingSince = isUnderWay ? clock.monotonic() : 0;
+    },
+  });
   say({ kind: 'opened', created: log.created, records: log.lastNumber, path: data.dataDir });
   const { archiveDir, skip } = data;
   const how = { isRestored: skip > 0 };

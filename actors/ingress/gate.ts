@@ -23,13 +23,16 @@ const REFUSALS: Readonly<Record<UnavailableReason, Answer>> = {
     unavailable('shutting_down', 'The coordinator is stopping; nothing happened.'),
   ),
   log_unavailable: answerOf(
-    unavailable(
-      'log_unavailable',
-      'The coordinator died; whether the request was recorded is not known.' +
-        ' Repeat it with the same request id, or the same report.',
-    ),
+    unavailable('log_unavailable', 'The log takes no records at present; nothing happened.'),
   ),
 };
+const REPEAT =
+  'whether the request was recorded is not known.' +
+  ' Repeat it with the same request id, or the same report.';
+const DIED = answerOf(unavailable('log_unavailable', `The coordinator died; ${REPEAT}`));
+const STALLED = answerOf(unavailable('log_unavailable', `The log does not answer; ${REPEAT}`));
+/** How often a gate with open requests looks whether the log stalls. */
+const LOOK_MS = 250;
 
 const TICKETS = 2 ** 32;
 
@@ -49,11 +52,13 @@ export class Gate {
   #producer: Producer<Asked> | undefined;
   #closed = false;
   #lastTicket = 0;
+  readonly #looking: NodeJS.Timeout;
 
   /** @param openMax requests that may be without an answer at a time, parked ones included. */
   constructor(progress: Progress, openMax: number) {
     this.#progress = progress;
     this.#openMax = openMax;
+    this.#looking = setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
   /** Requests without an answer yet. */
@@ -67,7 +72,7 @@ export class Gate {
     this.#producer = new Producer(end, {
       onReply: (asked, reply) => this.#settle(asked, decodeAnswer(reply)),
       onDeath: (open) => {
-        for (const asked of open) this.#settle(asked, REFUSALS.log_unavailable);
+        for (const asked of open) this.#settle(asked, DIED);
       },
     });
   }
@@ -102,7 +107,14 @@ export class Gate {
   /** Ends the connection; what is open is answered as lost, now. */
   close(): void {
     this.#closed = true;
+    clearInterval(this.#looking);
     this.#producer?.close();
+  }
+
+  /** The coordinator's thread is held up by its commit: nobody waits for it any longer. */
+  #look(): void {
+    if (!this.#progress.stalled || this.open === 0) return;
+    for (const asked of this.#producer?.withdrawAll() ?? []) this.#settle(asked, STALLED);
   }
 
   #refusal(): UnavailableReason | undefined {

@@ -24,7 +24,9 @@ const DURABLE = 3;
 const EPOCH = 4;
 const STOPPING = 5;
 const AWAITED = 6;
-const WORDS = 7;
+const COMMITTING_SINCE = 7;
+const STALLED = 8;
+const WORDS = 9;
 
 export class Progress {
   readonly #words: BigInt64Array;
@@ -40,7 +42,8 @@ export class Progress {
   /** The process is going down as soon as the supervisor says so, whatever the coordinator does. */
   get phase(): Phase {
     if (this.#get(STOPPING) === 1) return 'stopping';
-    return PHASES[this.#get(PHASE)] as Phase;
+    const phase = PHASES[this.#get(PHASE)] as Phase;
+    return phase === 'ready' && this.stalled ? 'refusing' : phase;
   }
 
   /** For the coordinator's thread, and for the supervisor when that thread is dead. */
@@ -72,6 +75,28 @@ export class Progress {
     this.#set(DURABLE, seq);
   }
 
+  /**
+   * Since when a commit has been under way, on the clock that all threads share, in ms; 0: none is.
+   * The coordinator's thread can do nothing else until then. It sets this before it begins: even
+   * the beginning can wait, for another process that holds LMDB's own lock.
+   */
+  get committingSince(): number {
+    return this.#get(COMMITTING_SINCE);
+  }
+
+  set committingSince(ms: number) {
+    this.#set(COMMITTING_SINCE, Math.ceil(ms));
+  }
+
+  /** For the supervisor: a commit takes so long that nobody should wait for it. */
+  get stalled(): boolean {
+    return this.#get(STALLED) === 1;
+  }
+
+  set stalled(stalled: boolean) {
+    this.#set(STALLED, stalled ? 1 : 0);
+  }
+
   /** For the reader's thread: whether anybody there waits for the next durable record. */
   get awaited(): boolean {
     return this.#get(AWAITED) === 1;
@@ -94,6 +119,7 @@ export class Progress {
    * it.
    */
   refusal(): UnavailableReason | undefined {
+    if (this.stalled) return 'log_unavailable';
     switch (this.phase) {
       case 'ready':
       case 'refusing':

@@ -1,8 +1,10 @@
 // Owns the life of the process: the order of the start, what happens when the coordinator dies, and
 // the order of the stop. It decides nothing about tasks and sees no request.
 
+import path from 'node:path';
 import type { Settings } from '../../src/settings/settings.ts';
 import { shownSettings } from '../../src/settings/settings.ts';
+import { monotonicMs } from '../shared/clock.ts';
 import type { FromCoordinator } from '../shared/control.ts';
 import { Progress } from '../shared/progress.ts';
 import { type CoordinatorEnd, CoordinatorThread } from './coordinator-life.ts';
@@ -10,6 +12,7 @@ import { Crew } from './crew.ts';
 import { createLogger, type Logger, type LogSettings } from './logger.ts';
 import { planSystem, type SystemPlan } from './plan.ts';
 import { forgetNote, skipOf } from './restored.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** Exit statuses; `doNotRestart` is for supervisors of processes: a restart cannot help. */
 const STATUS = { failed: 1, doNotRestart: 6 } as const;
@@ -60,6 +63,7 @@ class System {
   readonly #progress: Progress;
   readonly #plan: SystemPlan;
   readonly #crew: Crew;
+  readonly #watchdog: Watchdog;
   #coordinator: CoordinatorThread | undefined;
   #restarts: number[] = [];
   #addresses: string[] = [];
@@ -76,6 +80,16 @@ class System {
     const { settings, version } = options;
     this.#plan = options.plan?.(shared) ?? planSystem(settings, shared, version);
     this.#crew = new Crew(this.#plan, this.#logger);
+    this.#watchdog = new Watchdog({
+      progress: this.#progress,
+      monotonicMs,
+      stalled: (isStalled) => this.#tellStall(isStalled),
+      hangs: () => {
+        const log = path.join(this.#plan.dataDir, 'log');
+        const message = `LOG_IO: the device does not answer: a write to ${log} hangs`;
+        this.#finish(this.#refuse(message));
+      },
+    });
   }
 
   async run(): Promise<number> {
@@ -87,11 +101,13 @@ class System {
         if (!result.ok) return this.#refuse(result.message);
         if (result.address !== undefined) this.#addresses.push(result.address);
       }
+      this.#watchdog.start();
       if (!this.#stopping) this.#launch();
       return await finished;
     } catch (error) {
       return this.#refuse((error as Error).message);
     } finally {
+      this.#watchdog.stop();
       await this.#crew.destroy();
     }
   }
@@ -177,9 +193,15 @@ class System {
     );
   }
 
+  #tellStall(isStalled: boolean): void {
+    if (isStalled) this.#logger.warn('a commit hangs: requests are refused until it is over');
+    else this.#logger.info('the commit that hung is over');
+  }
+
   #coordinatorOver(end: CoordinatorEnd): void {
     if (this.#stopping) return;
     this.#progress.phase = 'down';
+    this.#progress.committingSince = 0;
     const now = performance.now();
     this.#restarts = this.#restarts.filter((at) => now - at < CALM_MS);
     if (end.kind !== 'died') return this.#finish(this.#refuse(why(end), statusOf(end)));

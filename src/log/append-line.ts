@@ -3,9 +3,9 @@
 
 import { invariant } from '../model/assert.ts';
 import type { LogRecord } from '../model/records.ts';
-import type { AppendResult } from './log.ts';
+import type { Appended, AppendResult } from './log.ts';
 
-type Commit = () => Promise<AppendResult>;
+type Commit = () => Appended;
 
 export class AppendLine {
   private end: 'fenced' | 'failed' | undefined;
@@ -17,30 +17,22 @@ export class AppendLine {
     return this.end === 'fenced';
   }
 
-  /** Runs the commit after those before it; at once, in this turn, when there is none. */
-  run(commit: Commit): Promise<AppendResult> {
-    this.underWay += 1;
-    const running = this.underWay === 1 ? this.begin(commit) : this.after(this.last, commit);
-    this.last = running.catch(() => {});
-    return running;
+  /** Runs the commit after those before it; at once, within this call, when there is none. */
+  run(commit: Commit): Appended {
+    if (this.underWay > 0) return this.enter(this.last.then(() => this.begin(commit)));
+    const result = this.begin(commit);
+    return result instanceof Promise ? this.enter(result) : result;
   }
 
   /** In the line like a commit, but not to know the answer ends nothing: a refusal alone does. */
   confirm(ask: () => Promise<AppendResult>): Promise<AppendResult> {
     const asking = async (): Promise<AppendResult> => {
-      try {
-        if (this.end !== undefined) return this.end;
-        const result = await ask().catch(() => 'failed' as const);
-        if (result === 'fenced') this.end = result;
-        return result;
-      } finally {
-        this.underWay -= 1;
-      }
+      if (this.end !== undefined) return this.end;
+      const result = await ask().catch(() => 'failed' as const);
+      if (result === 'fenced') this.end = result;
+      return result;
     };
-    this.underWay += 1;
-    const running = this.underWay === 1 ? asking() : this.last.then(asking);
-    this.last = running;
-    return running;
+    return this.enter(this.underWay > 0 ? this.last.then(asking) : asking());
   }
 
   /** Resolves when nothing is under way any more. */
@@ -53,24 +45,35 @@ export class AppendLine {
     if (this.end === 'failed') this.end = undefined;
   }
 
-  private async after(before: Promise<unknown>, commit: Commit): Promise<AppendResult> {
-    await before;
-    return this.begin(commit);
+  private enter(running: Promise<AppendResult>): Promise<AppendResult> {
+    this.underWay += 1;
+    const leave = (): void => {
+      this.underWay -= 1;
+    };
+    this.last = running.then(leave, leave);
+    return running;
   }
 
-  private async begin(commit: Commit): Promise<AppendResult> {
+  private begin(commit: Commit): Appended {
+    if (this.end !== undefined) return this.end;
     try {
-      if (this.end !== undefined) return this.end;
-      const result = await commit();
-      if (result !== 'durable') this.end = result;
-      return result;
+      const result = commit();
+      if (result instanceof Promise) return result.then(this.ended, this.broken);
+      return this.ended(result);
     } catch (error) {
-      this.end = 'failed';
-      throw error;
-    } finally {
-      this.underWay -= 1;
+      return this.broken(error);
     }
   }
+
+  private readonly ended = (result: AppendResult): AppendResult => {
+    if (result !== 'durable') this.end = result;
+    return result;
+  };
+
+  private readonly broken = (error: unknown): never => {
+    this.end = 'failed';
+    throw error;
+  };
 }
 
 /**

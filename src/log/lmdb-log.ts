@@ -7,9 +7,10 @@ import { errnoText } from '../model/errno-text.ts';
 import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 import { AppendLine, assertContiguous } from './append-line.ts';
 import { dataFile } from './lmdb/env-files.ts';
-import { createSegment, LmdbWriter } from './lmdb-writer.ts';
+import { createSegment, LmdbWriter, type OnCommit } from './lmdb-writer.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import {
+  type Appended,
   type AppendResult,
   type DroppedSet,
   type Log,
@@ -36,8 +37,9 @@ export interface LmdbLogOptions {
   readonly dataDir: string;
   /** A segment that is over this is sealed before the next group. Default 64 MiB. */
   readonly segmentBytes?: number;
-  /** A commit that takes longer has failed. Default 10 s. */
+  /** So long one waits for the device where one can: a commit takes as long as it takes. */
   readonly stallMs?: number;
+  readonly onCommit?: OnCommit;
   /** False only where a test wants two writers that do not see each other. */
   readonly lock?: boolean;
 }
@@ -86,6 +88,7 @@ export class LmdbLog implements Log {
   private readonly place: Place;
   private readonly segmentBytes: number;
   private readonly stallMs: number;
+  private readonly onCommit: OnCommit;
   private readonly line = new AppendLine();
   private segments: Segments;
   private writer: LmdbWriter;
@@ -97,6 +100,7 @@ export class LmdbLog implements Log {
     this.created = place.created;
     this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
     this.stallMs = options.stallMs ?? STALL_MS;
+    this.onCommit = options.onCommit ?? (() => {});
     this.segments = new Segments(place.logDir);
     this.writer = this.writerOf(this.segments);
   }
@@ -132,21 +136,19 @@ export class LmdbLog implements Log {
     return { total: this.segments.totalBytes };
   }
 
-  start(record: CoordinatorStarted): Promise<AppendResult> {
-    return this.line.run(async () => {
-      const result = await this.write(this.lastNumber + 1, [record]);
-      if (result === 'durable') removeLeftovers(this.place.logDir, this.segments.counting);
-      return result;
-    });
+  async start(record: CoordinatorStarted): Promise<AppendResult> {
+    const result = await this.line.run(() => this.write(this.lastNumber + 1, [record]));
+    if (result === 'durable') removeLeftovers(this.place.logDir, this.segments.counting);
+    return result;
   }
 
-  append(records: readonly LogRecord[]): Promise<AppendResult> {
+  append(records: readonly LogRecord[]): Appended {
     const first = assertContiguous(records);
-    return this.line.run(async () => {
-      const result = await this.write(first, records);
-      if (result === 'durable') this.writer.prepareAhead();
-      return result;
-    });
+    return this.line.run(() =>
+      after(this.write(first, records), (result) => {
+        if (result === 'durable') this.writer.prepareAhead();
+      }),
+    );
   }
 
   sealed(): readonly SealedSegment[] {
@@ -186,11 +188,11 @@ export class LmdbLog implements Log {
     await this.place.lock?.release();
   }
 
-  private async write(free: number, records: readonly LogRecord[]): Promise<AppendResult> {
-    const result = await this.writer.write(free, records);
-    // The writer is another one after `reopen`.
-    this.lastTrouble = this.writer.trouble;
-    return result;
+  private write(free: number, records: readonly LogRecord[]): Appended {
+    return after(this.writer.write(free, records), () => {
+      // The writer is another one after `reopen`.
+      this.lastTrouble = this.writer.trouble;
+    });
   }
 
   private async replace(
@@ -206,13 +208,22 @@ export class LmdbLog implements Log {
   }
 
   private writerOf(segments: Segments): LmdbWriter {
-    return new LmdbWriter(segments, this.segmentBytes, this.stallMs);
+    return new LmdbWriter(segments, this.segmentBytes, this.stallMs, this.onCommit);
   }
 
   private async leave(): Promise<void> {
     this.segments.close();
     await this.writer.close();
   }
+}
+
+/** The same result, when something was done with it; at once where it is there at once. */
+function after(appended: Appended, act: (result: AppendResult) => void): Appended {
+  const acted = (result: AppendResult): AppendResult => {
+    act(result);
+    return result;
+  };
+  return appended instanceof Promise ? appended.then(acted) : acted(appended);
 }
 
 /** @throws LogError LOG_IO: nobody can say what of the file is on the device then. */

@@ -10,7 +10,7 @@ import type { LogRecord } from '../model/records.ts';
 import { checksumOf, encodeRecord } from './codec.ts';
 import type { Entry } from './lmdb/env.ts';
 import { Environment, type Written } from './lmdb/env.ts';
-import type { AppendResult } from './log.ts';
+import type { Appended, AppendResult } from './log.ts';
 import type { Segment } from './segments/chain.ts';
 import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './segments/marks.ts';
 import { createWhole, fileBytes, segmentPath } from './segments/segment-files.ts';
@@ -23,13 +23,16 @@ const RESULTS: Readonly<Record<Written, AppendResult>> = {
   written: 'durable',
   refused: 'fenced',
   failed: 'failed',
-  stalled: 'failed',
 };
+
+/** Told before a commit begins and when it is over: meanwhile its thread can tell nothing. */
+export type OnCommit = (isUnderWay: boolean) => void;
 
 export class LmdbWriter {
   private readonly segments: Segments;
   private readonly segmentBytes: number;
   private readonly stallMs: number;
+  private readonly onCommit: OnCommit;
   /** Of the live segment, and of one sealed just now that is still being left. */
   private environment: Environment;
   private leaving: Promise<void> = Promise.resolve();
@@ -41,10 +44,11 @@ export class LmdbWriter {
   /** Of the live segment's file when the newest group came. */
   private liveBytes = 0;
 
-  constructor(segments: Segments, segmentBytes: number, stallMs: number) {
+  constructor(segments: Segments, segmentBytes: number, stallMs: number, onCommit: OnCommit) {
     this.segments = segments;
     this.segmentBytes = segmentBytes;
     this.stallMs = stallMs;
+    this.onCommit = onCommit;
     this.environment = new Environment(segments.live.path);
   }
 
@@ -60,17 +64,14 @@ export class LmdbWriter {
   }
 
   /** @param free the number that must not be taken: the group's first, or the first skipped. */
-  async write(free: number, records: readonly LogRecord[]): Promise<AppendResult> {
+  write(free: number, records: readonly LogRecord[]): Appended {
     this.failure = undefined;
     const { live } = this.segments;
     // One look a group, and the one thing that notices that somebody has removed the file: LMDB
     // would go on writing into it, and all of that would be lost.
     this.liveBytes = fileBytes(live.path);
-    if (this.liveBytes >= this.segmentBytes && live.last >= live.first) {
-      const sealed = await this.rollOver(live);
-      if (sealed !== 'written') return RESULTS[sealed];
-    }
-    return RESULTS[await this.commit(free, records)];
+    const isFull = this.liveBytes >= this.segmentBytes && live.last >= live.first;
+    return isFull ? this.writeToNext(live, free, records) : RESULTS[this.commit(free, records)];
   }
 
   /** Makes the successor ahead of need, so that no group has to wait for it. */
@@ -86,13 +87,21 @@ export class LmdbWriter {
     await this.environment.close(this.stallMs);
   }
 
-  private async commit(free: number, records: readonly LogRecord[]): Promise<Written> {
+  private async writeToNext(
+    live: Segment,
+    free: number,
+    records: readonly LogRecord[],
+  ): Promise<AppendResult> {
+    const sealed = await this.rollOver(live);
+    return RESULTS[sealed === 'written' ? this.commit(free, records) : sealed];
+  }
+
+  private commit(free: number, records: readonly LogRecord[]): Written {
     const { live, dropped } = this.segments;
     const first = records[0]?.seq ?? free;
-    const { environment } = this;
     const entries: Entry[] = records.map((record) => [record.seq, encodeRecord(record)]);
     if (first === free) {
-      const written = await environment.commit(free, entries, this.stallMs);
+      const written = this.put(live, free, entries);
       if (written === 'written') this.advance(live, first, entries);
       return written;
     }
@@ -100,14 +109,28 @@ export class LmdbWriter {
     const declared = [...live.dropped, [free, first - 1] as const];
     const mark: Entry = [free, encodeMark(free, { kind: 'skip', to: first - 1 })];
     const header = headerEntry({ ...live, dropped: declared });
-    const group = [mark, ...entries];
-    const written = await environment.commit(free, group, this.stallMs, [header]);
+    const written = this.put(live, free, [mark, ...entries], [header]);
     if (written === 'written') {
       live.dropped = declared;
       dropped.add(free, first - 1);
       this.advance(live, first, entries);
     }
     return written;
+  }
+
+  private put(
+    live: Segment,
+    free: number,
+    entries: readonly Entry[],
+    replaced?: readonly Entry[],
+  ): Written {
+    const before = live.last < live.first ? HEADER_KEY : live.last;
+    this.onCommit(true);
+    try {
+      return this.environment.commit(free, before, entries, replaced);
+    } finally {
+      this.onCommit(false);
+    }
   }
 
   private advance(live: Segment, first: number, entries: readonly Entry[]): void {
@@ -124,7 +147,7 @@ export class LmdbWriter {
     const seal: Seal = { kind: 'seal', count, hash, successor };
     const key = live.last + 1;
     const mark: Entry = [key, encodeMark(key, seal)];
-    const written = await this.environment.commit(key, [mark], this.stallMs);
+    const written = this.put(live, key, [mark]);
     if (written === 'written') this.goOn();
     return written;
   }

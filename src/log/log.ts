@@ -5,7 +5,7 @@
 // The promise:
 //  - A record's key is its number: 1, 2, 3 … A group of records is one atomic commit: after any
 //    crash all of it is there or nothing of it.
-//  - `append` resolves 'durable' only after the group is flushed to the device; no reader sees a
+//  - `append` says 'durable' only after the group is flushed to the device; no reader sees a
 //    record before that.
 //  - One group is in flight at a time, and it is conditional, inside the log's own transaction, on
 //    the expected next number. The first refusal ('fenced') ends the writer for good: another
@@ -20,6 +20,8 @@
 import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 
 export type AppendResult = 'durable' | 'fenced' | 'failed';
+/** At once where the store commits within the call; else when it has. */
+export type Appended = AppendResult | Promise<AppendResult>;
 
 /** Numbers whose absence is declared, as sorted disjoint ranges, both ends inclusive. */
 export interface DroppedSet {
@@ -60,7 +62,7 @@ export interface Log extends LogReader {
    * + 1, or lastNumber + 1 + skip on a restored log: the numbers between become dropped. */
   start(record: CoordinatorStarted): Promise<AppendResult>;
   /** Appends one group; records[0].seq is lastNumber + 1 and they ascend by 1. Non-empty. */
-  append(records: readonly LogRecord[]): Promise<AppendResult>;
+  append(records: readonly LogRecord[]): Appended;
   /**
    * Asks the store whether this writer still is the writer, for answers that rest on no new record.
    * Only a store that several machines write to has it; where the device has one writer, nobody

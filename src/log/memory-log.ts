@@ -7,6 +7,7 @@ import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 import { AppendLine, assertContiguous } from './append-line.ts';
 import { decodeRecord, encodeRecord } from './codec.ts';
 import {
+  type Appended,
   type AppendResult,
   type DroppedSet,
   type Log,
@@ -87,11 +88,11 @@ export class MemoryLog implements Log {
     commit.resolve('durable');
   }
 
-  start(record: CoordinatorStarted): Promise<AppendResult> {
+  async start(record: CoordinatorStarted): Promise<AppendResult> {
     return this.line.run(() => this.commit([record], this.lastNumber + 1));
   }
 
-  append(records: readonly LogRecord[]): Promise<AppendResult> {
+  append(records: readonly LogRecord[]): Appended {
     const first = assertContiguous(records);
     return this.line.run(() => this.commit(records, first));
   }

@@ -2,7 +2,7 @@
 // time, and every answer waits for the flush of the last record that existed at its decision (R27).
 // It decides nothing and knows no task.
 
-import type { AppendResult, Log } from '../log/log.ts';
+import type { Appended, AppendResult, Log } from '../log/log.ts';
 import { Histogram, type HistogramData, SECONDS, SIZES } from '../metrics/histogram.ts';
 import type { LogRecord } from '../model/records.ts';
 import type { Response } from '../model/response.ts';
@@ -45,6 +45,7 @@ export class GroupCommit {
   private readonly events: CommitEvents;
   private gathering = emptyGroup();
   private inFlight: Group | undefined;
+  private settling = false;
   /** Of answers that joined the group in flight. */
   private joinedBytes = 0;
   private waiting: (() => void)[] = [];
@@ -92,9 +93,11 @@ export class GroupCommit {
   }
 
   /** Resolves when nothing is on its way any more, whatever became of it. */
-  settled(): Promise<void> {
-    if (this.idle) return Promise.resolve();
-    return new Promise((resolve) => this.waiting.push(resolve));
+  async settled(): Promise<void> {
+    while (!this.idle) {
+      if (this.isFlushDue && !this.settling) this.flush();
+      else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
   }
 
   append(record: LogRecord): void {
@@ -129,9 +132,13 @@ export class GroupCommit {
     return recordIn(this.gathering, seq) ?? recordIn(this.inFlight, seq) ?? this.log.get(seq);
   }
 
-  /** Sends what has gathered on its way, unless a group is on its way already. */
+  /**
+   * Sends what has gathered on its way, unless a group is on its way already. A log that commits
+   * within the call makes it durable before this returns. What gathers while its answers leave is
+   * then for the next call: whoever calls gives other work its turn in between.
+   */
   flush(): void {
-    if (!this.isFlushDue) return;
+    if (this.settling || !this.isFlushDue) return;
     const group = this.gathering;
     this.inFlight = group;
     this.gathering = emptyGroup();
@@ -145,23 +152,42 @@ export class GroupCommit {
       this.sizes.observe(group.records.length);
       this.settle(group, result);
     };
-    this.log.append(group.records).then(settle, () => settle('failed'));
+    const result = this.appended(group.records);
+    if (!(result instanceof Promise)) return settle(result);
+    const settleAndGoOn = (result: AppendResult): void => {
+      settle(result);
+      this.flush();
+    };
+    result.then(settleAndGoOn, () => settleAndGoOn('failed'));
+  }
+
+  private appended(records: readonly LogRecord[]): Appended {
+    try {
+      return this.log.append(records);
+    } catch {
+      return 'failed';
+    }
   }
 
   /** Settles a group without records: its answers rest on what is durable already. */
   private async confirm(group: Group): Promise<void> {
     const result = await this.log.confirm?.().catch(() => 'failed' as const);
     this.settle(group, result ?? 'failed');
+    this.flush();
   }
 
   private settle(group: Group, result: AppendResult): void {
     this.inFlight = undefined;
     this.joinedBytes = 0;
-    if (result === 'durable') this.tellDurable(group);
-    else if (result === 'failed' && group.records.length === 0) this.tellUnconfirmed(group);
-    else this.tellLost(group, result);
-    this.flush();
-    this.wakeIfIdle();
+    this.settling = true;
+    try {
+      if (result === 'durable') this.tellDurable(group);
+      else if (result === 'failed' && group.records.length === 0) this.tellUnconfirmed(group);
+      else this.tellLost(group, result);
+    } finally {
+      this.settling = false;
+      this.wake();
+    }
   }
 
   private tellDurable({ records, answers }: Group): void {
@@ -182,8 +208,7 @@ export class GroupCommit {
     this.events.lost(result, tickets);
   }
 
-  private wakeIfIdle(): void {
-    if (!this.idle) return;
+  private wake(): void {
     const waiting = this.waiting;
     this.waiting = [];
     for (const wake of waiting) wake();

@@ -57,6 +57,11 @@ export class LoopView {
     return this.#parts.commits.busy;
   }
 
+  /** Records wait for a flush, and no commit is under way after which they would get one. */
+  get isFlushDue(): boolean {
+    return this.#parts.commits.isFlushDue;
+  }
+
   /** Whether all that was decided is durable. */
   get isIdle(): boolean {
     return this.#parts.commits.idle;

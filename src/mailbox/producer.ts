@@ -90,6 +90,13 @@ export class Producer<Asked> {
     if (this.#open.delete(ticket)) this.#outbox.push(ticket, 'withdraw', NOTHING);
   }
 
+  /** Withdraws every ticket without a reply. @returns what was kept with them. */
+  withdrawAll(): Asked[] {
+    const open = [...this.#open];
+    for (const [ticket] of open) this.withdraw(ticket);
+    return open.map(([, asked]) => asked);
+  }
+
   /** The request must be parked no longer; its reply still comes. */
   hasten(ticket: number): void {
     if (this.#open.has(ticket)) this.#outbox.push(ticket, 'hasten', NOTHING);

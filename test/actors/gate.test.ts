@@ -55,6 +55,25 @@ describe('the gate', () => {
     gate.close();
   });
 
+  it('answers what is open when the log stalls, and refuses until it goes on', async () => {
+    const { ask, gate, coordinator, progress, reasons } = setUp();
+    gate.connect(coordinator.connect('a'));
+    ask();
+    ask();
+    progress.stalled = true;
+    ask();
+    expect(reasons).to.deep.equal(['log_unavailable']);
+    await until(() => reasons.length === 3, 'both were answered');
+    expect(reasons).to.deep.equal(['log_unavailable', 'log_unavailable', 'log_unavailable']);
+    expect(gate.open).to.equal(0);
+    progress.stalled = false;
+    ask();
+    expect(gate.open).to.equal(1);
+    // What was given up is withdrawn: if it was parked, it grants nothing to nobody.
+    await until(() => coordinator.withdrawn.length === 2, 'the coordinator was told');
+    gate.close();
+  });
+
   it('answers what is open on a connection when it gets another one', async () => {
     const { ask, gate, coordinator, reasons } = setUp();
     gate.connect(coordinator.connect('a'));

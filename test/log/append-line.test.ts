@@ -20,7 +20,7 @@ function setUp() {
         ends[place] = (result) => (result instanceof Error ? reject(result) : resolve(result));
       });
     });
-    running
+    Promise.resolve(running)
       .then((result) => (results[place] = result))
       .catch(() => {
         results[place] = 'thrown';
@@ -43,6 +43,37 @@ describe('the line of appends', () => {
     await end(1, 'durable');
     await end(2, 'durable');
     expect(results).to.deep.equal(['durable', 'durable', 'durable']);
+  });
+
+  it('says at once what a commit says at once, and keeps its order all the same', async () => {
+    const line = new AppendLine();
+    expect(line.run(() => 'durable')).to.equal('durable');
+    let settle: (result: AppendResult) => void = () => {};
+    const first = line.run(
+      () =>
+        new Promise((resolve) => {
+          settle = resolve;
+        }),
+    );
+    const told: string[] = [];
+    const second = line.run(() => {
+      told.push('second');
+      return 'failed';
+    });
+    expect(told).to.deep.equal([]);
+    settle('durable');
+    expect([await first, await second]).to.deep.equal(['durable', 'failed']);
+    expect(line.run(() => 'durable')).to.equal('failed');
+    line.reopened();
+    const bug = (): AppendResult => {
+      throw new Error('a bug');
+    };
+    expect(() => line.run(bug)).to.throw('a bug');
+    expect(line.run(() => 'durable')).to.equal('failed');
+    line.reopened();
+    expect(line.run(() => 'fenced')).to.equal('fenced');
+    line.reopened();
+    expect(line.run(() => 'durable')).to.equal('fenced');
   });
 
   for (const [what, first] of [

@@ -139,7 +139,7 @@ export function holdsTheContract(
           // This number is still free: only the line of the writer keeps it out.
           stale.append([created(5, 'stale')]),
           stale.append(group(6, 9, 'stale')),
-        ];
+        ].map((result) => Promise.resolve(result));
         expect(await Promise.all(pipelined)).to.deep.equal(['fenced', 'fenced', 'fenced']);
         expect(await next.append(group(5, 6))).to.equal('durable');
         expect(await stale.append([created(7, 'stale')])).to.equal('fenced');

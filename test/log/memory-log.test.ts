@@ -71,7 +71,9 @@ describe('log/memory-log', () => {
     const log = new MemoryLog();
     await log.start(started(1));
     log.plan('stalled');
-    const stalled = [log.append(group(2, 3)), log.append(group(4, 5))];
+    const stalled = [log.append(group(2, 3)), log.append(group(4, 5))].map((result) =>
+      Promise.resolve(result),
+    );
     await log.reopen();
     expect(await Promise.all(stalled)).to.deep.equal(['failed', 'failed']);
     expect(await log.append(group(2, 3))).to.equal('durable');

@@ -1,7 +1,7 @@
 // Leases that run out in a crowd: more than one group takes, with requests that come between.
 
 import { expect } from 'chai';
-import type { AppendResult } from '../../src/log/log.ts';
+import type { Appended } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import type { LogRecord } from '../../src/model/records.ts';
 import type { Refusal } from '../../src/model/refusal.ts';
@@ -15,7 +15,7 @@ const A_GROUP = 500;
 class GroupedLog extends MemoryLog {
   readonly groups: string[][] = [];
 
-  override append(records: readonly LogRecord[]): Promise<AppendResult> {
+  override append(records: readonly LogRecord[]): Appended {
     this.groups.push(records.map(({ type }) => type));
     return super.append(records);
   }

@@ -1,6 +1,7 @@
 // What gathers behind a flush, in records and bytes, and who is told what when.
 
 import { expect } from 'chai';
+import type { AppendResult } from '../../src/log/log.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import { type Commit, GroupCommit } from '../../src/loop/group-commit.ts';
 import type { LogRecord } from '../../src/model/records.ts';
@@ -208,6 +209,73 @@ describe('group commit', () => {
       expect(order).to.deep.equal(['settled']);
     });
   });
+
+  describe('on a log that commits within the call', () => {
+    /** `during`: what happens while the answers of a group leave. */
+    function atOnce(results: AppendResult[], during: (commits: GroupCommit) => void = () => {}) {
+      const told: (readonly number[] | string)[] = [];
+      const log = new MemoryLog();
+      log.append = () => results.shift() ?? 'durable';
+      const commits: GroupCommit = new GroupCommit(log, () => 0, {
+        durable: (commit) => {
+          told.push(commit.answers.map(({ ticket }) => ticket));
+          during(commits);
+        },
+        unconfirmed: (refused) => void told.push('unconfirmed', refused),
+        lost: (result, lost) => void told.push(result, lost),
+      });
+      return { commits, told };
+    }
+
+    it('is done with a group when flush returns', () => {
+      const { commits, told } = atOnce(['durable', 'failed']);
+      commits.append(created(1, 1));
+      commits.hold(1, nothing);
+      commits.flush();
+      expect(told).to.deep.equal([[1]]);
+      expect(commits.idle).to.equal(true);
+      expect(commits.hold(2, nothing)).to.equal(false);
+      commits.append(created(2, 1));
+      commits.hold(3, nothing);
+      commits.flush();
+      expect(told.slice(1)).to.deep.equal(['failed', [3]]);
+      expect(commits.idle).to.equal(true);
+    });
+
+    it('leaves what gathers meanwhile to the next call, never to itself', async () => {
+      let seq = 1;
+      const more = (commits: GroupCommit): void => {
+        if (seq === 2_000) return;
+        seq += 1;
+        commits.append(created(seq, 1));
+        commits.hold(seq, nothing);
+        commits.flush();
+      };
+      const { commits, told } = atOnce([], more);
+      commits.append(created(1, 1));
+      commits.flush();
+      expect(told).to.deep.equal([[]]);
+      expect(commits.gathered).to.equal(1);
+      commits.flush();
+      expect(told).to.deep.equal([[], [2]]);
+      // Whoever waits for the end of it all gets there, however often more has gathered.
+      await commits.settled();
+      expect(told).to.have.length(2_000);
+      expect(commits.idle).to.equal(true);
+    });
+
+    it('takes an error of the log for a failure', () => {
+      const { commits, told } = atOnce([]);
+      (commits as unknown as { log: MemoryLog }).log.append = () => {
+        throw new Error('a bug');
+      };
+      commits.append(created(1, 1));
+      commits.hold(1, nothing);
+      commits.flush();
+      expect(told).to.deep.equal(['failed', [1]]);
+    });
+  });
+
   it('reads a record wherever it is', async () => {
     const { commits, settle } = setUp();
     for (const seq of [1, 2]) commits.append(created(seq, seq));

@@ -27,9 +27,13 @@ describe('flush before answer, under a tracer', () => {
     await rounds.run((seed) =>
       inPlace(async (place) => {
         const load = { seed, clients: 4, rounds: 12 };
-        const { answers, early } = await answersOf(place, load);
+        const { answers, early, writers, makers } = await answersOf(place, load);
         expect(early).to.deep.equal([]);
         expect(answers).to.be.greaterThan(load.clients * load.rounds * 2);
+        // The thread that answers waits itself for the flush: nobody else writes to a segment.
+        expect(writers.size).to.equal(1);
+        const others = [...makers].filter((thread) => !writers.has(thread));
+        expect(others, 'threads are told apart').to.not.deep.equal([]);
       }),
     );
   }).timeout(rounds.timeoutMs);

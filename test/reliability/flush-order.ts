@@ -19,7 +19,13 @@ export interface Found {
   answers: number;
   /** A sentence for each answer that left too early. */
   early: string[];
+  /** Threads that wrote to a segment, and to one that had no name yet. */
+  readonly writers: Set<number>;
+  readonly makers: Set<number>;
 }
+
+const SEGMENT = /\/log\/\d{8}-\d+\/data\.mdb$/;
+const UNNAMED = /\/log\/tmp-[^/]+\/data\.mdb$/;
 
 export interface FlushLoad {
   readonly seed: number;
@@ -51,10 +57,12 @@ export async function answersOf(place: Place, load: FlushLoad): Promise<Found> {
 }
 
 async function compare(file: string, flushed: FlushedLog): Promise<Found> {
-  const found: Found = { answers: 0, early: [] };
+  const found: Found = { answers: 0, early: [], writers: new Set(), makers: new Set() };
   for await (const step of steps(file)) {
-    const { phase, call } = step;
+    const { phase, call, thread } = step;
     flushed.take(step);
+    if (call.kind === 'write' && SEGMENT.test(call.path)) found.writers.add(thread);
+    if (call.kind === 'write' && UNNAMED.test(call.path)) found.makers.add(thread);
     if (call.kind !== 'write' || phase !== 'begins' || !/^(socket|TCP)/.test(call.path)) continue;
     const text = call.bytes.toString('latin1');
     const numbers = [...text.matchAll(TOLD)].map(([, a, b]) => Number(a ?? b));

@@ -131,7 +131,8 @@ describe('overload', () => {
     // All that was refused was refused while the flush took long; what is told now was taken in.
     const refused = told.filter(({ reason }) => reason === 'mailbox_full').length;
     const takenMib = ((CONNECTIONS * LARGE - refused) * LARGE_BYTES) / MIB;
-    expect(takenMib, 'MiB taken in').to.be.within(16, 100);
+    // The mailbox alone takes in, and keeps an eighth for heartbeats and reports.
+    expect(takenMib, 'MiB taken in').to.be.within(12, 100);
     await Promise.all(asking);
     for (const link of [first, ...links]) link.close();
     expect(await server.stop()).to.deep.equal({ code: 0, signal: null });

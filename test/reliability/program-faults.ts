@@ -82,7 +82,7 @@ export const BEGINS_WITH_THE_END_OF_THE_LOG: readonly Patch[] = [
 /** Two servers on one log: this one never asks whether another has written. */
 export const BELIEVES_ITSELF: readonly Patch[] = [
   { from: 'const APPEND = { append: true };', to: 'const APPEND = {};' },
-  { from: 'this.db.ifNoExists(free, () => {', to: 'this.db.batch(() => {' },
+  { from: 'if (this.db.doesExist(free))', to: 'if (false)' },
 ];
 export const LEAVES_HALF_A_SEGMENT: readonly Patch[] = [
   { from: 'fs.rmSync(temporary, { recursive: true, force: true });', to: '' },
@@ -112,6 +112,7 @@ export const GATHERS_LESS: readonly Patch[] = [
 /** No fault: a device that hangs is given up sooner. */
 export const IMPATIENT: readonly Patch[] = [
   { from: 'STALL_MS = 10_000', to: 'STALL_MS = 500' },
+  { from: 'REFUSE_MS = 10_000', to: 'REFUSE_MS = 500' },
   { from: 'ENDS_WITHIN_MS = 5_000', to: 'ENDS_WITHIN_MS = 500' },
 ];
 

@@ -8,6 +8,8 @@ import readline from 'node:readline';
 export interface Step {
   readonly phase: 'begins' | 'returned';
   readonly call: Call;
+  /** The one that made the call. */
+  readonly thread: number;
 }
 
 export type Call = Place &
@@ -65,22 +67,28 @@ class TraceReader {
     const [, pid, resumed, rest = '', name = '', text = ''] = match as unknown as string[];
     if (resumed === undefined || resumed === '') {
       const call = this.callOf(name, text);
-      if (call !== undefined) yield { phase: 'begins', call };
+      if (call !== undefined) yield { phase: 'begins', call, thread: Number(pid) };
       if (text.endsWith('<unfinished ...>')) this.begun.set(`${pid}`, { text, call });
-      else yield* this.returned(name, text, call);
+      else yield* this.returned(Number(pid), name, text, call);
       return;
     }
     const before = this.begun.get(`${pid}`);
     this.begun.delete(`${pid}`);
-    if (before !== undefined) yield* this.returned(resumed, before.text + rest, before.call);
+    if (before !== undefined)
+      yield* this.returned(Number(pid), resumed, before.text + rest, before.call);
   }
 
-  private *returned(name: string, text: string, call: Call | undefined): Generator<Step> {
+  private *returned(
+    thread: number,
+    name: string,
+    text: string,
+    call: Call | undefined,
+  ): Generator<Step> {
     const result = Number(RESULT.exec(text)?.[1] ?? -1);
     this.note(name, text, result);
     if (call === undefined) return;
     call.ok = result >= 0;
-    yield { phase: 'returned', call };
+    yield { phase: 'returned', call, thread };
   }
 
   /** What the calls do to the numbers of open files. */

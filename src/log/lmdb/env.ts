@@ -1,41 +1,48 @@
 // Owns one LMDB environment: how it is opened, read, written and left. Everything that LMDB does
 // otherwise than one would expect is dealt with in this file and explained where it is dealt with.
 //
-// The recipe: two flushes a commit (overlappingSync off, else an error of the second is lost), all
-// writes of a group in one turn of the event loop and under one condition, every result looked at.
+// The recipe of a commit: one transaction in the caller's own thread, which returns when both of
+// LMDB's flushes are done (overlappingSync is off, else an error of the second would be lost). The
+// thread does nothing else meanwhile, and needs not: no answer may leave before the flush anyway,
+// and handing the group to a thread of LMDB costs more than the wait. Queued writes must never be
+// mixed into such an environment: LMDB would make them part of the transaction.
 
+import fs from 'node:fs';
 import * as lmdb from 'lmdb';
 import type { LogRecord } from '../../model/records.ts';
 import { decodeRecord } from '../codec.ts';
 import { LogError } from '../log.ts';
-import { hangs, within } from '../stalls.ts';
-import { ensureLockFile, writeEmptyEnvironment } from './env-files.ts';
+import { within } from '../stalls.ts';
+import { dataFile, ensureLockFile, writeEmptyEnvironment } from './env-files.ts';
 import { readKey, writeKey } from './page.ts';
+import { readNewestMeta } from './page-meta.ts';
 
 /** An entry as it is stored. */
 export type Entry = readonly [key: number, bytes: Uint8Array];
 
-export type Written = 'written' | 'refused' | 'failed' | 'stalled';
+/** refused: the number is taken. failed: not known to have happened, or not possible. */
+export type Written = 'written' | 'refused' | 'failed';
 type Database = lmdb.RootDatabase<Uint8Array, number>;
 
 /** Every database that lmdb has opened, under its directory's name. Not among lmdb's types. */
 const { allDbs } = lmdb as unknown as { readonly allDbs: Map<string, unknown> };
 
-// Refused by LMDB itself unless the key is the greatest. Never add noOverwrite: inside a
-// conditional block lmdb takes that flag for a new condition, and the later records of a refused
-// group pass.
+/** LMDB refuses the entry unless its key is the greatest. */
 const APPEND = { append: true } as const;
 /** A new segment is filled in groups, between which everything else gets its turn. */
 const CREATED_AT_ONCE = 1_000;
 const CREATED_AT_ONCE_BYTES = 4 * 1024 * 1024;
+const STDERR = 2;
+const WRITE_REFUSED = 'Attempting to write page';
+/** More words than LMDB's own functions take of the stack. */
+const ZEROS: readonly number[] = Array.from({ length: 1_000 }, () => 0);
 const MAP_BYTES = 256 * 1024 * 1024; // Address space, not memory; LMDB maps more when it must.
 
 export class Environment {
   readonly directory: string;
   private readonly db: Database;
-  /** The newest write, settled or not: closing before it is settled would block the thread. */
-  private writing: Promise<unknown> = Promise.resolve();
-  private settled = true;
+  /** The data file, to be read beside LMDB; undefined once the environment is left. */
+  private fd: number | undefined;
   /** What the newest commit failed of, as the system or LMDB says; undefined: it did not fail. */
   failure: Error | undefined;
 
@@ -47,6 +54,7 @@ export class Environment {
     this.directory = directory;
     ensureLockFile(directory);
     this.db = openDatabase(directory);
+    this.fd = fs.openSync(dataFile(directory), 'r');
   }
 
   /** Makes an environment with these entries in an empty directory, not flushed, and leaves it. */
@@ -80,27 +88,62 @@ export class Environment {
   }
 
   /**
-   * One atomic commit of these entries, in ascending order and all after everything that is there,
-   * on the condition, inside the transaction, that the number `free` is not taken.
-   * @param replaced overwritten under the same condition.
+   * One atomic commit of these entries, in ascending order and all after everything that is there.
+   * It is flushed when this returns. After 'failed' the environment must be left: LMDB takes no
+   * more writes after an error of a commit's last one, and a transaction that cannot begin crashes.
+   * @param free the number that must not be taken
+   * @param before the greatest key, which the entries follow
+   * @param replaced overwritten under the same conditions
    */
-  async commit(
+  commit(
     free: number,
+    before: number,
     entries: readonly Entry[],
-    stallMs: number,
     replaced: readonly Entry[] = [],
-  ): Promise<Written> {
-    const puts: PromiseLike<boolean>[] = [];
-    const condition = this.db.ifNoExists(free, () => {
-      for (const [key, bytes] of replaced) puts.push(this.db.put(key, bytes));
-      for (const [key, bytes] of entries) {
-        puts.push((this.db as unknown as WithOptions).put(key, bytes, APPEND));
-      }
-    });
-    this.settled = false;
-    const writing = this.settle([condition, ...puts]);
-    this.writing = writing;
-    return within(writing, stallMs, 'stalled');
+  ): Written {
+    let written: Written = 'failed';
+    this.failure = undefined;
+    try {
+      this.db.transactionSync(() => {
+        written = this.put(free, before, entries, replaced);
+        clearStack();
+        return written === 'written' ? undefined : lmdb.ABORT;
+      });
+      return written;
+    } catch (error) {
+      this.failure = error as Error;
+      // LMDB has told it to the standard error in half a line: what is said next begins a new one.
+      if (this.failure.message.includes(WRITE_REFUSED)) fs.writeSync(STDERR, '\n');
+      return 'failed';
+    }
+  }
+
+  /** Inside the transaction: a refused entry does not end it, so the caller must. */
+  private put(
+    free: number,
+    before: number,
+    entries: readonly Entry[],
+    replaced: readonly Entry[],
+  ): Written {
+    if (!this.beganOnNewest()) return 'failed';
+    if (this.db.doesExist(free)) return 'refused';
+    if (!this.db.doesExist(before)) return 'failed';
+    const db = this.db as unknown as Synchronous;
+    for (const [key, bytes] of replaced) if (!db.putSync(key, bytes)) return 'failed';
+    for (const [key, bytes] of entries) if (!db.putSync(key, bytes, APPEND)) return 'refused';
+    return 'written';
+  }
+
+  /**
+   * Whether the transaction began where the newest commit ended. LMDB keeps the number of the
+   * newest commit in memory that all processes share, and whoever opens the environment stores
+   * there what it has read a moment ago, without the writers' lock. A commit in that moment is
+   * forgotten: the next transaction would begin before it, and replace it. The file tells.
+   */
+  private beganOnNewest(): boolean {
+    const { fd } = this;
+    if (fd === undefined) return false;
+    return this.db.getWriteTxnId() === readNewestMeta(fd).transaction + 1;
   }
 
   private bytesOf(seq: number): Uint8Array | undefined {
@@ -108,36 +151,25 @@ export class Environment {
       return this.db.getBinaryFast(seq);
     } catch {
       // After an error of a commit's last write LMDB refuses to read as well, and a request may
-      // want a payload before the commit is known to have failed.
+      // want a payload before the environment is opened anew.
       return undefined;
     }
   }
 
-  private async settle(results: readonly PromiseLike<boolean>[]): Promise<Written> {
-    this.failure = undefined;
-    const written = await outcome(results, (error) => {
-      this.failure ??= error;
-    });
-    this.settled = true;
-    return written;
-  }
-
-  /**
-   * Leaves the environment. A write that never settles holds LMDB's own lock, and closing would
-   * wait for it on this thread for ever; such an environment can only be left with the process.
-   * @throws LogError LOG_IO then.
-   */
+  /** Leaves the environment, or gives up after so long. */
   async close(stallMs: number): Promise<void> {
-    if (!this.settled) await within(this.writing, stallMs, undefined);
-    if (!this.settled) {
-      throw hangs(this.directory);
-    }
+    if (this.fd !== undefined) fs.closeSync(this.fd);
+    this.fd = undefined;
     await within(closeDatabase(this.db), stallMs, undefined);
   }
 }
 
-interface WithOptions {
+/** As they are; lmdb's types have neither the options nor the result of putSync. */
+interface Queued {
   put(key: number, value: Uint8Array, options: typeof APPEND): Promise<boolean>;
+}
+interface Synchronous {
+  putSync(key: number, value: Uint8Array, options?: typeof APPEND): boolean;
 }
 
 function openDatabase(directory: string, { noSync = false } = {}): Database {
@@ -155,6 +187,15 @@ function openDatabase(directory: string, { noSync = false } = {}): Database {
 }
 
 /**
+ * Leaves zeros on the stack below its caller, where the arguments of a call lie.
+ *
+ * LMDB 3.5.6 words a write that the device refuses with three numbers of which it may have set only
+ * one, in a buffer of 100 bytes. The others are what lies on the stack; if they are long, the text
+ * goes beyond the buffer and damages the heap, and the process dies of that some time later.
+ */
+const clearStack = (): number => Math.max(...ZEROS);
+
+/**
  * lmdb takes nothing out of its table by itself: each environment that was left would stay in
  * memory with its write buffer and its newest promises, a hundred kilobytes or more, and a log
  * opens new ones for years. One that does not close is not let go of: its write is under way.
@@ -165,33 +206,24 @@ async function closeDatabase(db: Database): Promise<void> {
 }
 
 async function putAll(db: Database, entries: readonly Entry[]): Promise<void> {
-  const puts = entries.map(([key, bytes]) =>
-    (db as unknown as WithOptions).put(key, bytes, APPEND),
-  );
-  if ((await outcome(puts)) !== 'written')
-    throw new LogError('LOG_IO', 'the device refused a new segment');
+  const puts = entries.map(([key, bytes]) => (db as unknown as Queued).put(key, bytes, APPEND));
+  if (!(await allTaken(puts))) throw new LogError('LOG_IO', 'the device refused a new segment');
 }
 
 /**
  * Looks at the result of each write of one transaction. LMDB settles all of them in one turn, so
  * one after the other costs no time, and none of them is rejected without being looked at.
  */
-async function outcome(
-  results: readonly PromiseLike<boolean>[],
-  onFailure: (error: Error) => void = () => {},
-): Promise<Written> {
-  let refused = false;
-  let failed = false;
+async function allTaken(results: readonly PromiseLike<boolean>[]): Promise<boolean> {
+  let taken = true;
   for (const result of results) {
     try {
-      if (!(await result)) refused = true;
+      if (!(await result)) taken = false;
     } catch (error) {
-      failed = true;
-      onFailure(error as Error);
+      taken = false;
       // LMDB hands out a second promise that it also rejects; unhandled, it would end the process.
       (error as { commitError?: Promise<unknown> }).commitError?.catch(() => {});
     }
   }
-  if (failed) return 'failed';
-  return refused ? 'refused' : 'written';
+  return taken;
 }
