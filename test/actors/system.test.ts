@@ -131,6 +131,7 @@ describe('the supervisor', () => {
 
   it('starts an ingress that died anew, connected and introduced as before', async () => {
     const play = new Play('serving', 'die once');
+    await until(() => play.lives > 0, 'the coordinator has begun');
     await until(() => play.ingress('started') === 2, 'it listens again');
     await until(() => play.ingress('introduced') === 2, 'it knows the reader');
     expect(play.lives, 'the coordinator was left alone').to.equal(1);
