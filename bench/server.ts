@@ -34,6 +34,8 @@ interface Line {
 }
 
 export interface ServerOptions {
+  /** The main file of another build; this one's by default. */
+  readonly program?: string;
   /** A directory of an earlier start. */
   readonly directory?: string;
   readonly knobs?: readonly string[];
@@ -48,7 +50,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     process.execPath,
     [
       ...(options.nodeOptions ?? []),
-      MAIN,
+      options.program ?? MAIN,
       'serve',
       ...['--data-dir', directory, '--http-port', '0', '--socket-port', '0'],
       ...(options.knobs ?? []),
@@ -72,7 +74,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
       child.kill('SIGTERM');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       process.off('exit', end);
-      verifyLeft(MAIN, directory);
+      verifyLeft(options.program ?? MAIN, directory);
       if (!keep) rmSync(directory, { recursive: true, force: true });
     },
   };
