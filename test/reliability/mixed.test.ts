@@ -19,7 +19,7 @@ const SECONDS = isSoak ? Math.round(Number(process.env['MINUTES'] ?? 30) * 60) :
 const CONTROL_SECONDS = 20;
 const ENDING_MS = 60_000;
 const SMALL = {
-  rate: 100,
+  rate: 50,
   payloadBytes: 2_000,
   retentionMs: 2_000,
   leaseMs: 1_000,

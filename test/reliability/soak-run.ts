@@ -39,6 +39,8 @@ export interface Soaked {
 }
 
 const SAMPLE_MS = 1_000;
+/** Far more often than history is forgotten: what was removed cannot be counted. */
+const FOLLOW_MS = 100;
 const PAGE = 1_000;
 
 export async function soak(place: Place, options: SoakOptions): Promise<Soaked> {
@@ -50,14 +52,16 @@ export async function soak(place: Place, options: SoakOptions): Promise<Soaked> 
   const load = new Load(place, options);
   const figures = new Figures(server, place.dataDir, memory);
   const recount = new Recount();
+  const following = new Following(server, recount);
   load.start();
   const began = performance.now();
   for (let second = 1; second <= options.seconds; second += 1) {
     await pause(Math.max(0, began + second * SAMPLE_MS - performance.now()));
-    await Promise.all([figures.sample(load), follow(server, recount)]);
+    await figures.sample(load);
     if (second % 60 === 0) options.say?.(`${second} of ${options.seconds} s`);
   }
   await load.stop();
+  await following.stop();
   const metrics = await metricsAgree(server, recount);
   const wrong = [...recount.wrong, ...metrics, ...clientsAgree(load, recount)];
   expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
@@ -83,6 +87,27 @@ function serve(place: Place, executable: string, options: SoakOptions): Promise<
   };
   const args = Object.entries(knobs).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   return place.serve({ args, executable }).ready();
+}
+
+/** Reads the log as it grows, whatever else takes its time. */
+class Following {
+  readonly #over: Promise<void>;
+  #isStopped = false;
+
+  constructor(server: Server, recount: Recount) {
+    this.#over = this.#follow(server, recount);
+    // Who stops it learns of what went wrong.
+    this.#over.catch(() => {});
+  }
+
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    return this.#over;
+  }
+
+  async #follow(server: Server, recount: Recount): Promise<void> {
+    for (; !this.#isStopped; await pause(FOLLOW_MS)) await follow(server, recount);
+  }
 }
 
 /** Reads what is new in the log. */
