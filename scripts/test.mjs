@@ -29,8 +29,12 @@ const WITH_PROCESSES = [
   'actors/system',
   'house/build',
 ];
-/** Those of them that are proofs: what they show, they show by trying for long. */
+/** Those that take whole installations are played with the proofs alone. */
+const WITH_INSTALLATIONS = ['package/install', 'package/runners'];
+/** Those that are proofs: what they show, they show by trying for long. */
 const PROOFS = [
+  ...WITH_INSTALLATIONS,
+  'rehearse/rehearse',
   'reliability/',
   'simulator/',
   'client/worker-faults',
@@ -43,14 +47,18 @@ const all = readdirSync('dist/test', { recursive: true })
   .filter((name) => name.endsWith('.test.js'))
   .sort();
 const isIn = (parts) => (name) => parts.some((part) => name.startsWith(part));
-const slow = WITH_PROCESSES.flatMap((part) => all.filter((name) => name.startsWith(part)));
+const slow = [...new Set(WITH_PROCESSES.flatMap((part) => all.filter(isIn([part]))))];
 const quick = all.filter((name) => !isIn(WITH_PROCESSES)(name));
 
 const day = Math.floor(Date.now() / DAY_MS);
 const { SEED = String(Date.now() % 1_000_000), TURN = String(day) } = process.env;
 const TIERS = {
   quick: { alone: [], together: quick },
-  test: { alone: [...new Set(slow)], together: quick, env: { TIER: 'short', SEED, TURN } },
+  test: {
+    alone: slow.filter((file) => !isIn(WITH_INSTALLATIONS)(file)),
+    together: quick,
+    env: { TIER: 'short', SEED, TURN },
+  },
   proofs: { alone: slow.filter(isIn(PROOFS)), together: [], env: { SEED } },
 };
 

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { inTurn } from '../support/tier.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const SOURCES = fileURLToPath(new URL('../../../test/rehearse/workers/', import.meta.url));
@@ -88,7 +89,7 @@ describe('rehearse', () => {
       ['--queue', 'sums'],
     ],
   };
-  for (const [name, [command, payload, scenarios, more]] of Object.entries(good)) {
+  for (const [name, [command, payload, scenarios, more]] of inTurn(Object.entries(good))) {
     it(`finds that ${name} keeps the contract`, async function () {
       this.timeout(240_000);
       const told = await rehearse(command, payload, ...chosen(...scenarios), ...more);
@@ -105,7 +106,7 @@ describe('rehearse', () => {
     ['ignores-shutdown', 'deaf', ['sigterm-idle', 'report-lost']],
     ['effect-repeated', 'repeats', ['report-answer-lost', 'grant-lost']],
   ];
-  for (const [fault, kind, scenarios] of bad) {
+  for (const [fault, kind, scenarios] of inTurn(bad)) {
     it(`convicts a worker of ${fault}, and of nothing else`, async function () {
       this.timeout(240_000);
       const told = await rehearse(
