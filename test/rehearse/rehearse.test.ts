@@ -13,7 +13,7 @@ import { inTurn } from '../support/tier.ts';
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const SOURCES = fileURLToPath(new URL('../../../test/rehearse/workers/', import.meta.url));
 const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
-const PYTHON = fileURLToPath(new URL('../../../test/examples/worker.py', import.meta.url));
+const PYTHON = fileURLToPath(new URL('../../../docs/examples/worker.py', import.meta.url));
 const WHOLE = process.env['SOAK'] === '1';
 
 interface Told {
