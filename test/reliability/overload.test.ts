@@ -19,11 +19,11 @@ import { type Fields, Place, type Server } from './server.ts';
 import { until } from './waiting.ts';
 
 /** A flush takes so long that clients ask for ten times what can be recorded, and more. */
-const FLUSH_MS = 2_000;
+const FLUSH_MS = 1_500;
 const FLOOD_MS = Number(process.env['FLOOD_MS'] ?? sized(10_000, 4_000));
 const CONNECTIONS = 8;
 const WINDOW = 400;
-const WORKERS = 40;
+const WORKERS = sized(40, 12);
 const MAILBOX = 256;
 /** Large submits that each connection sends without waiting: 150 MiB in all. */
 const LARGE = 75;

@@ -22,7 +22,7 @@ import type { Asked } from './traffic.ts';
 import { holdsAll } from './verified.ts';
 
 /** Pauses of one round; `soak -- pauses` plays 40 of these. */
-const PAUSES = sized(5, 2);
+const PAUSES = sized(5, 4);
 const CONTROL_PAUSES = 1;
 const TRIES = 5;
 const WORKERS = 4;
