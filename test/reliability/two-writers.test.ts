@@ -24,7 +24,7 @@ const ELSEWHERE = [
   'sh',
 ];
 const WITHIN_MS = 90_000;
-const LEARNS_MS = 30_000;
+const LEARNS_MS = 10_000;
 const LOAD_MS = 300;
 
 async function isReady(server: Server): Promise<boolean> {
