@@ -18,7 +18,7 @@ interface Options extends OfflineOptions {
 export function define(command: Command, io: Io): void {
   withDataDir(command)
     .argument('<dir>', 'a new or empty directory, or an earlier backup to bring up to date')
-    .option('--until <seq>', 'copy up to this record only, and say what is left behind')
+    .option('--until <seq>', 'copy only the records up to this one, and say what is left out')
     .action((target: string, options: Options) => backup(target, options, io));
 }
 

@@ -14,9 +14,9 @@ interface Options extends ServerOptions {
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .argument('<lease>', 'the lease, as lease printed it')
-    .option('--result <text>', 'what came of it')
-    .option('--file <file>', 'file with what came of it; - is the standard input')
+    .argument('<lease>', 'the id of the lease, such as L3')
+    .option('--result <text>', 'the result, as text')
+    .option('--file <file>', 'the file that holds the result; - is the standard input')
     .action(async (lease: string, options: Options) => {
       const result = await resultOf(options, io);
       await report('complete', lease, result, options, io, (answer, taskId) => {

@@ -18,10 +18,10 @@ interface Options extends ServerOptions {
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .argument('<task>', 'the task, as submit printed it')
+    .argument('<task>', 'the id of the task, such as T2')
     .option('--svg <file>', 'write the timeline as an SVG image; - is the standard output')
     .option('--data-dir <dir>', 'read this data directory instead of asking a server')
-    .option('--at <seq>', 'as it was after this record')
+    .option('--at <seq>', 'tell the story as it was after this record')
     .action(async (task: string, options: Options) => {
       const taskId = taskIdOf(task);
       assertOneOutput(options);

@@ -8,10 +8,13 @@ import { dateText, recordText } from './words.ts';
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .argument('<lease>', 'the lease, as lease printed it')
-    .argument('<reason>', 'why, for people')
+    .argument('<lease>', 'the id of the lease, such as L3')
+    .argument('<reason>', 'why the task failed, as text for people')
     .addOption(
-      new Option('--kind <kind>', 'what follows: the retry policy, the end, or a free attempt')
+      new Option(
+        '--kind <kind>',
+        'error: as the retry policy says; permanent: no further attempt; released: not charged',
+      )
         .choices(['error', 'permanent', 'released'])
         .default('error'),
     )

@@ -8,7 +8,7 @@ import { clockText, durationText, recordText } from './words.ts';
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .argument('<lease>', 'the lease, as lease printed it')
+    .argument('<lease>', 'the id of the lease, such as L3')
     .action((lease: string, options: ServerOptions) =>
       report('heartbeat', lease, {}, options, io, (answer, taskId) => {
         const { lease_expiry, lease_ms } = answer;

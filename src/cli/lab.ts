@@ -36,7 +36,7 @@ Ctrl-C ends it; nothing is kept.
 
 export function define(command: Command, io: Io): void {
   command
-    .option('--port <port>', 'the port of HTTP', '5327')
+    .option('--port <port>', 'the port that HTTP listens on', '5327')
     .action((options: Options) => lab(wholeNumber('--port', options.port, 1, 65_535), io));
 }
 

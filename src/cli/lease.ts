@@ -20,10 +20,10 @@ interface Options extends ServerOptions {
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .requiredOption('--worker <id>', 'in whose name')
+    .requiredOption('--worker <id>', 'the name of the worker that asks')
     .option('--queue <queue>', 'from this queue; may be repeated (default "default")', collect)
-    .option('--wait <time>', 'wait so long for a task (20s, or milliseconds)', '0')
-    .option('--max <n>', 'tasks at most', '1')
+    .option('--wait <time>', 'how long to wait for a task (20s, or milliseconds)', '0')
+    .option('--max <n>', 'ask for at most this many tasks', '1')
     .action(async (options: Options) => lease(options, io));
 }
 

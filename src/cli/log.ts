@@ -28,13 +28,16 @@ const TAIL_DEFAULT = 20;
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .option('--follow', 'go on with what becomes durable, also after a restart of the server')
+    .option(
+      '--follow',
+      'go on to print new records when they are durable, also after a restart of the server',
+    )
     .option('--task <task>', 'only records of this task')
     .option('--queue <queue>', 'only records of tasks in this queue')
-    .addOption(new Option('--type <type>', 'only this type').choices([...RECORD_TYPES]))
-    .option('--tail <n>', `the last so many (default ${TAIL_DEFAULT})`)
-    .option('--from <seq>', 'from this record on, instead of the last ones')
-    .option('--limit <n>', 'with --from: so many at most (default 100)')
+    .addOption(new Option('--type <type>', 'only records of this type').choices([...RECORD_TYPES]))
+    .option('--tail <n>', `only this many of the newest records (default ${TAIL_DEFAULT})`)
+    .option('--from <seq>', 'start at this record, instead of the newest ones')
+    .option('--limit <n>', 'with --from: at most this many records (default 100)')
     .option('--data-dir <dir>', 'read this data directory instead of asking a server')
     .action((options: Options) => log(options, io));
 }

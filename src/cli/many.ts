@@ -39,12 +39,14 @@ const CHUNK = 500;
 
 export const withMany = (command: Command, states: readonly TaskStateName[]): Command =>
   withServer(command)
-    .argument('[task...]', 'the tasks; none: those that the filter finds')
-    .addOption(new Option('--state <state>', 'filter: in this state').choices([...states]))
-    .option('--queue <queue>', 'filter: in this queue')
-    .option('--reason <text>', 'filter: whose last failure says this')
-    .option('--limit <n>', 'filter: tasks at most')
-    .option('--dry-run', 'filter: only show which tasks are meant');
+    .argument('[task...]', 'the ids of the tasks; without any, all tasks that the filters find')
+    .addOption(
+      new Option('--state <state>', 'filter: only tasks in this state').choices([...states]),
+    )
+    .option('--queue <queue>', 'filter: only tasks in this queue')
+    .option('--reason <text>', 'filter: only tasks whose last failure reason contains this text')
+    .option('--limit <n>', 'filter: at most this many tasks')
+    .option('--dry-run', 'filter: only show which tasks the filters find');
 
 export async function treat(
   ids: readonly string[],

@@ -33,9 +33,12 @@ const TWO_TO_32 = 2 ** 32;
 
 export function define(command: Command, io: Io): void {
   command
-    .option('--worker <command>', 'the command that starts your worker; LEASEHOLD_URL is set')
+    .option(
+      '--worker <command>',
+      'the command that starts your worker; it finds the server by LEASEHOLD_URL',
+    )
     .option('--exec <command>', 'rehearse a command under `leasehold work`')
-    .option('--payloads <file>', 'one payload a line, as your worker gets them')
+    .option('--payloads <file>', 'file with one payload a line, such as your worker gets')
     .option('--queue <queue>', 'the queue that your worker asks for', 'default')
     .option(
       '--effects-url',
@@ -49,7 +52,7 @@ export function define(command: Command, io: Io): void {
       '--effects-cmd <command>',
       'prints how many effects the task in LEASEHOLD_TASK_ID has had',
     )
-    .option('--scenario <name>', 'only this one; may be given several times', collect)
+    .option('--scenario <name>', 'play only this scenario; may be given several times', collect)
     .option(
       '--allow <name>',
       'a scenario whose verdict you accept; may be given several times',

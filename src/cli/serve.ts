@@ -21,12 +21,13 @@ export function define(command: Command, io: Io): void {
   command.addHelpText(
     'after',
     '\nEach knob is also an environment variable (LEASEHOLD_LEASE_DURATION_MS) and a key of\n' +
-      'the file; the flag counts before the variable, the variable before the file. The token\n' +
-      'is given by --token-file or LEASEHOLD_TOKEN. A duration is a number of milliseconds, or\n' +
-      'has a unit: 500ms, 30s, 10m, 2h, 7d (in the file as a string, "30s").\n\n' +
-      'Exit status: 0 stopped by TERM or INT; 1 failed; 2 a knob that cannot be; 6 another\n' +
-      'start cannot help before somebody has looked at the log (LOG_CORRUPT, LOG_LOCKED,\n' +
-      'LOG_FORMAT_NEWER, LOG_FENCED).',
+      'the file that --config names. A flag overrides the variable, and the variable overrides\n' +
+      'the file. The token is given by --token-file or LEASEHOLD_TOKEN. A duration is a\n' +
+      'number of milliseconds, or has a unit: 500ms, 30s, 10m, 2h, 7d. In the file, a\n' +
+      'duration with a unit is a string: "30s".\n\n' +
+      'Exit status: 0 stopped by TERM or INT; 1 failed; 2 a knob has a value that is not\n' +
+      'allowed; 6 starting again does not help until somebody has looked at the log\n' +
+      '(LOG_CORRUPT, LOG_LOCKED, LOG_FORMAT_NEWER, LOG_FENCED).',
   );
   command.action(async (options: Options) => {
     const { status, stuck } = await serve(settingsOf(options, io), io);

@@ -19,11 +19,14 @@ export const withServer = (command: Command): Command =>
   command
     .option(
       '--url <url>',
-      `http:, https:, tcp: or unix: (default LEASEHOLD_URL, else ${DEFAULT_URL})`,
+      `the server, as http:, https:, tcp: or unix: (default LEASEHOLD_URL, else ${DEFAULT_URL})`,
     )
     .option('--token-file <file>', `file with the token (default ${TOKEN_VARIABLE})`)
-    .option('--timeout <time>', 'how long to go on trying without an answer (default 30s)')
-    .option('--json', "print the server's answer as it is");
+    .option(
+      '--timeout <time>',
+      'how long to keep trying when the server does not answer (default 30s)',
+    )
+    .option('--json', "print the server's answer unchanged, as JSON");
 
 /** @throws CliError with the usage status. */
 export function tokenOf({ tokenFile }: ServerOptions, { env }: Io): string | undefined {

@@ -18,7 +18,10 @@ const CLEAR = '\u001b[H\u001b[2J';
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .option('--watch', 'every second, until interrupted; it goes on after a restart of the server')
+    .option(
+      '--watch',
+      'print the counts every second until interrupted, also after a restart of the server',
+    )
     .action((options: Options) => stats(options, io));
 }
 

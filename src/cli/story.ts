@@ -22,9 +22,9 @@ interface Options {
 
 export function define(command: Command, io: Io): void {
   command
-    .argument('[name]', 'one of the stories; without it they are listed')
-    .option('--yes', 'run through, without waiting for an answer to the questions')
-    .option('--all', 'one after the other')
+    .argument('[name]', 'the story to play; without a name the stories are listed')
+    .option('--yes', 'do not wait for an answer to the questions')
+    .option('--all', 'play all stories, one after the other')
     .action((name: string | undefined, options: Options) => tell(name, options, io));
 }
 

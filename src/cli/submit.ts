@@ -40,28 +40,46 @@ interface Options extends ServerOptions {
 }
 
 const HELP = `
-The payload is the argument, the file, or the standard input, byte for byte: nothing is trimmed, a
-line feed at its end is part of it. With --lines each line is a payload, without its line feed; a
-carriage return before it (CRLF) and a byte order mark at the beginning belong to the payload.
+The payload is the argument, the file, or the standard input, byte for byte. Nothing is trimmed: a
+line feed at the end is part of the payload. With --lines each line is a payload, without its line
+feed. A carriage return before the line feed (CRLF) belongs to the payload, and so does a byte order
+mark at the beginning.
 
-A submit has a request id, given or made up, so that it can be sent again when its answer is lost.
-With --lines each line has one, PREFIX:NUMBER. When a line is refused, the account on the standard
-error says which lines are submitted; run again with that prefix, the command submits the others.`;
+Every submit has a request id, so that it can be sent again when its answer is lost. Without
+--request-id the command makes one up. With --lines each line has the request id PREFIX:NUMBER. When
+a line is refused, the standard error says which lines were submitted, and with which prefix. Run
+the command again with that prefix to submit the other lines.`;
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .argument('[payload]', 'the payload; without it --file, or the standard input')
-    .option('--queue <queue>', 'into this queue', 'default')
-    .option('--file <file>', 'the payload; - is the standard input')
-    .option('--lines', 'one task a line of the input')
-    .option('--request-id <id>', 'repeating it answers the same task while that is remembered')
-    .option('--request-id-prefix <prefix>', 'with --lines: names each line, as PREFIX:NUMBER')
-    .option('--wait [time]', 'until the task is over, or so long; its end decides the exit status')
-    .option('--delay-ms <time>', 'not before so much time is over (10m, or milliseconds)')
-    .option('--execution-window-ms <time>', 'hard cap of ownership for each attempt')
+    .argument('[payload]', 'the payload (default: the content of --file, or the standard input)')
+    .option('--queue <queue>', 'the queue that the task waits in', 'default')
+    .option('--file <file>', 'the file that holds the payload; - is the standard input')
+    .option('--lines', 'submit each line of the input as a task')
+    .option(
+      '--request-id <id>',
+      'a repeated submit with the same id returns the same task, as long as the task is remembered',
+    )
+    .option(
+      '--request-id-prefix <prefix>',
+      'with --lines: each line gets the request id PREFIX:NUMBER',
+    )
+    .option(
+      '--wait [time]',
+      'wait until the task is over, at most this long; its final state decides the exit status',
+    )
+    .option(
+      '--delay-ms <time>',
+      'how long the task must wait before it can be leased (10m, or milliseconds)',
+    )
+    .option('--execution-window-ms <time>', 'longest time that one attempt may hold its lease')
     .option('--max-retries <n>', 'further attempts after a failed one')
-    .option('--backoff-ms <time>', 'pause after a failure')
-    .option('--metadata <key=value>', 'a fact to be carried along; may be repeated', collect)
+    .option('--backoff-ms <time>', 'pause between a failure and the retry')
+    .option(
+      '--metadata <key=value>',
+      'metadata that workers get with the task; may be repeated',
+      collect,
+    )
     .addHelpText('after', HELP)
     .action((payload: string | undefined, options: Options) => submit(payload, options, io));
 }

@@ -10,7 +10,7 @@ import { taskText } from './task-text.ts';
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .argument('<task>', 'the task, as submit printed it')
+    .argument('<task>', 'the id of the task, such as T2')
     .action(async (task: string, options: ServerOptions) => {
       const server = new Server(options, io);
       try {

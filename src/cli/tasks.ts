@@ -16,11 +16,11 @@ interface Options extends ServerOptions, Filter {
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .addOption(new Option('--state <state>', 'in this state').choices([...TASK_STATES]))
-    .option('--queue <queue>', 'in this queue')
-    .option('--request-id <id>', 'submitted under this request id')
+    .addOption(new Option('--state <state>', 'only tasks in this state').choices([...TASK_STATES]))
+    .option('--queue <queue>', 'only tasks in this queue')
+    .option('--request-id <id>', 'only the task that was submitted under this request id')
     .option('--after <task>', 'only tasks after this one')
-    .option('--limit <n>', 'tasks at most', '100')
+    .option('--limit <n>', 'at most this many tasks', '100')
     .action((options: Options) => tasks(options, io));
 }
 

@@ -13,9 +13,9 @@ interface Options {
 
 export function define(command: Command, io: Io): void {
   command
-    .option('--json', 'as data')
-    .option('--mermaid', 'as a diagram in the notation of Mermaid')
-    .option('--page', 'as the page docs/STATES.md')
+    .option('--json', 'print the table as JSON')
+    .option('--mermaid', 'print a diagram in the notation of Mermaid')
+    .option('--page', 'print the page docs/STATES.md')
     .action((options: Options) => say(io.stdout, textOf(options)));
 }
 

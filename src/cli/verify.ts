@@ -12,7 +12,10 @@ import { durationText } from './words.ts';
 
 export function define(command: Command, io: Io): void {
   withDataDir(command)
-    .addHelpText('after', '\nExit status 1 when a record cannot be believed; it is named.')
+    .addHelpText(
+      'after',
+      '\nExit status 1 when a record is damaged or contradicts the others; the record is named.',
+    )
     .action((options: OfflineOptions) => verify(options, io));
 }
 

@@ -37,16 +37,18 @@ interface Options {
 
 const HELP = `
 The command gets the payload on stdin, and LEASEHOLD_TASK_ID, LEASEHOLD_LEASE_ID,
-LEASEHOLD_ATTEMPT, LEASEHOLD_FENCING_TOKEN and LEASEHOLD_QUEUE in its environment. Its lease is
-kept while it runs. Its exit status decides:
-  0      complete, with stdout as the result (too large: fail, permanent; it is never cut)
+LEASEHOLD_ATTEMPT, LEASEHOLD_FENCING_TOKEN and LEASEHOLD_QUEUE in its environment. While the
+command runs, work keeps the lease. The exit status of the command decides what work reports:
+  0      complete, with stdout as the result; a result that is too large is never cut, but
+         reported as fail, permanent
   65     fail, permanent: no further attempt
   other  fail, with the end of stderr as the reason
-When the lease is lost its whole process group is ended: TERM, then KILL.
-A command that cannot be started (no shell, no memory) gives the task back, uncharged.
-INT, TERM, HUP and QUIT stop work; a second signal ends the grace of the first. Ctrl-C that
-arrives twice within half a second, as by npx, is one. While work is suspended (Ctrl-Z),
-its commands are too.
+When the lease is lost, the whole process group of the command is ended: TERM, then KILL.
+When a command cannot be started (no shell, no memory), the task is given back, and the
+attempt is not charged.
+INT, TERM, HUP and QUIT stop work; a second signal ends the grace time. npx passes Ctrl-C on
+twice: two signals within half a second count as one. While work is suspended (Ctrl-Z), its
+commands are suspended too.
 
 Exit status of work: 0 stopped by a signal, or --once and nothing is left to lease;
 1 a report was REJECTED, the token is wrong, or no command can be started here; 2 usage;
@@ -61,19 +63,23 @@ const RESULT_MAX_BYTES = 1_048_576;
 
 export function define(command: Command, io: Io): void {
   command
-    .requiredOption('--exec <command>', 'what to run for each task, by the shell')
+    .requiredOption('--exec <command>', 'the shell command to run for each task')
     .option('--queue <queue>', 'from this queue; may be repeated (default "default")', collect)
-    .option('--concurrency <n>', 'tasks in hand at a time', '1')
-    .option('--once', 'until nothing is left to lease, then end')
-    .option('--worker <id>', 'in whose name (default host:pid:random)')
-    .option('--grace-ms <time>', 'how long commands may go on after a signal', '1500')
+    .option('--concurrency <n>', 'how many tasks to work on at a time', '1')
+    .option('--once', 'end when no task is left to lease')
+    .option('--worker <id>', 'the name of the worker (default host:pid:random)')
+    .option(
+      '--grace-ms <time>',
+      'how long commands may go on after a signal, in milliseconds or with a unit',
+      '1500',
+    )
     .option(
       '--url <url>',
-      `http:, https:, tcp: or unix: (default LEASEHOLD_URL, else ${DEFAULT_URL})`,
+      `the server, as http:, https:, tcp: or unix: (default LEASEHOLD_URL, else ${DEFAULT_URL})`,
     )
     .option('--token-file <file>', 'file with the token (default LEASEHOLD_TOKEN)')
-    .option('--json', 'one JSON object a line for everything that happens')
-    .option('--quiet', 'say nothing but errors')
+    .option('--json', 'print one JSON object a line for each event')
+    .option('--quiet', 'print only errors')
     .addHelpText('after', HELP)
     .action(async (options: Options) => work(options, io));
 }
