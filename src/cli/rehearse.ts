@@ -9,7 +9,17 @@ import { CleanUp } from '../rehearse/clean-up.ts';
 import { rehearse } from '../rehearse/rehearse.ts';
 import { isFailure, reportJson, reportJunit, reportText } from '../rehearse/report.ts';
 import { SCENARIOS, UNDISTURBED } from '../rehearse/scenarios.ts';
-import { CliError, collect, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
+import {
+  CliError,
+  collect,
+  durationMs,
+  EXIT,
+  type Io,
+  say,
+  usage,
+  wholeNumber,
+} from './command.ts';
+import { openBar } from './progress-bar.ts';
 
 interface Options {
   readonly worker?: string;
@@ -69,11 +79,14 @@ export function define(command: Command, io: Io): void {
 async function run(options: Options, io: Io): Promise<void> {
   if (options.list === true) return list(io);
   const seed = wholeNumber('--seed', options.seed, 0, TWO_TO_32);
-  const leaseMs = wholeNumber('--lease-ms', options.leaseMs, 500, 600_000);
+  const leaseMs = durationMs('--lease-ms', options.leaseMs, 500, 600_000);
   for (const name of [...(options.scenario ?? []), ...(options.allow ?? [])]) {
     if (!NAMES.has(name)) throw usage(`there is no scenario ${name}; --list shows them`);
   }
   const allowed = new Set(options.allow);
+  const names = options.scenario ?? [];
+  const total = 1 + (names.length === 0 ? SCENARIOS.length : names.length);
+  const bar = await openBar(io, { total, things: 'scenarios' });
   const cleanUp = new CleanUp();
   const stop = (): void => void process.exit(EXIT.failed);
   process.once('SIGINT', stop).once('SIGTERM', stop).once('SIGHUP', stop);
@@ -87,17 +100,16 @@ async function run(options: Options, io: Io): Promise<void> {
         options.effectsUrl === true
           ? { refusesOldTokens: options.refuseOldTokens === true }
           : undefined,
-      names: options.scenario ?? [],
+      names,
       seed,
       cleanUp,
       ...(options.effectsCmd === undefined ? {} : { effectsOf: counterOf(options.effectsCmd) }),
-      onResult: (_result, done, total) => {
-        if (io.stderr.isTTY) io.stderr.write(`\r${done} of ${total} scenarios `);
-      },
-    }).catch(({ message }: Error) => {
-      throw new CliError(EXIT.failed, message);
-    });
-    if (io.stderr.isTTY) io.stderr.write('\r\u001b[K');
+      onResult: (_result, done) => bar.update(done),
+    })
+      .catch(({ message }: Error) => {
+        throw new CliError(EXIT.failed, message);
+      })
+      .finally(() => bar.stop());
     if (options.junit !== undefined) writeFileSync(options.junit, reportJunit(results, allowed));
     say(
       io.stdout,

@@ -12,8 +12,6 @@ export interface RehearsalOptions extends Omit<RunOptions, 'cleanUp'> {
   readonly cleanUp: CleanUp;
   /** Names of scenarios; empty: all. */
   readonly names: readonly string[];
-  /** Chooses the payload with which each scenario begins, and their order. */
-  readonly seed: number;
   /** The number of effects of a task, for a worker that counts them somewhere else. */
   effectsOf?(taskId: string): Promise<number>;
   onResult?(result: Result, done: number, total: number): void;

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly queue: string;
   readonly payloads: readonly string[];
   readonly leaseMs: number;
+  /** Chooses what the scenarios leave open, always in the same way. */
+  readonly seed: number;
   /** undefined: there is no ledger. */
   readonly ledger: { readonly refusesOldTokens: boolean } | undefined;
   readonly cleanUp: CleanUp;
@@ -29,9 +31,11 @@ export interface RunOptions {
 export type SubmitOptions = Readonly<Record<string, unknown>>;
 
 const LOOK_MS = 20;
+/**
+ * A worker that ends by itself is started anew, after a pause that grows, as a supervisor would.
+ */
 const RESTART_PAUSE_MS = 100;
-/** A worker that ends by itself is started anew this often, as a supervisor would. */
-const RESTARTS_MAX = 30;
+const RESTART_PAUSE_MAX_MS = 1_000;
 /** What service managers and container runtimes give a process to stop, at least. */
 const STOP_MS = 10_000;
 const OVER = new Set(['COMPLETED', 'FAILED', 'DEAD']);
@@ -149,9 +153,9 @@ export class Run {
   }
 
   private async restart(worker: WorkerProcess): Promise<void> {
-    await pause(RESTART_PAUSE_MS);
+    await pause(Math.min(RESTART_PAUSE_MS * 1.2 ** this.restarts, RESTART_PAUSE_MAX_MS));
     const last = this.workers.at(-1);
-    if (this.isClosing || worker !== last || this.restarts >= RESTARTS_MAX) return;
+    if (this.isClosing || worker !== last) return;
     this.restarts += 1;
     await this.worker();
   }

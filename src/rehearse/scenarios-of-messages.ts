@@ -104,20 +104,6 @@ const delayed: Scenario = {
   },
 };
 
-const two: Scenario = {
-  name: 'grant-and-report-answers-lost',
-  title: 'the answer with the task is lost, and then the answer to the report',
-  page: `${WORKERS}, "Any language"`,
-  async play(run) {
-    const { held } = await heldAt(run, 'grant');
-    held.let('lose');
-    const report = await run.hold('report answer');
-    report.let('lose');
-    await run.over();
-    await settle(run);
-  },
-};
-
 export const SCENARIOS_OF_MESSAGES: readonly Scenario[] = [
   long,
   ...heartbeats,
@@ -139,5 +125,4 @@ export const SCENARIOS_OF_MESSAGES: readonly Scenario[] = [
   ),
   once('report-doubled', 'the network delivers the report twice', 'report', 'double'),
   delayed,
-  two,
 ];

@@ -3,6 +3,7 @@
 import type { Scenario } from './scenario.ts';
 import { SCENARIOS_OF_MESSAGES } from './scenarios-of-messages.ts';
 import { SCENARIOS_OF_THE_COORDINATOR } from './scenarios-of-the-coordinator.ts';
+import { SCENARIOS_OF_TWO } from './scenarios-of-two.ts';
 import { SCENARIOS_OF_WORKERS } from './scenarios-of-workers.ts';
 
 /** Played first and alone: what the worker does when nothing goes wrong. */
@@ -22,4 +23,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SCENARIOS_OF_WORKERS,
   ...SCENARIOS_OF_MESSAGES,
   ...SCENARIOS_OF_THE_COORDINATOR,
+  ...SCENARIOS_OF_TWO,
 ];

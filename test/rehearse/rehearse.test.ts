@@ -14,6 +14,7 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const SOURCES = fileURLToPath(new URL('../../../test/rehearse/workers/', import.meta.url));
 const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
 const PYTHON = fileURLToPath(new URL('../../../docs/examples/worker.py', import.meta.url));
+const SHELL = fileURLToPath(new URL('../../../docs/examples/worker.sh', import.meta.url));
 const WHOLE = process.env['SOAK'] === '1';
 
 interface Told {
@@ -87,6 +88,12 @@ describe('rehearse', () => {
       '{"add":[1,2],"seconds":0.1}',
       ['killed-before-effect', 'report-answer-lost', 'payload-no-json'],
       ['--queue', 'sums'],
+    ],
+    'the worker in the shell, which does one task and ends': [
+      `exec bash ${SHELL} 127.0.0.1 $LEASEHOLD_SOCKET_PORT shout`,
+      'quiet, please',
+      ['killed-before-report', 'report-doubled', 'two-at-once'],
+      ['--queue', 'shout'],
     ],
   };
   for (const [name, [command, payload, scenarios, more]] of inTurn(Object.entries(good))) {
