@@ -73,8 +73,8 @@ function nobodyText(
   const others =
     queuesAskedFor.length === 0
       ? 'nor for any other: is a worker running?'
-      : `but for ${listText(queuesAskedFor)}: does a worker for it run, and is ` +
-        'the name spelt as the workers spell it?';
+      : `but workers have asked for ${listText(queuesAskedFor)}: does a worker for ${queue} run, ` +
+        'and is the name spelt as the workers spell it?';
   return (
     `No worker has asked for queue ${queue} since the coordinator's start${since} (advisory), ` +
     others

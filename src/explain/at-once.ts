@@ -96,7 +96,8 @@ function overlapText(group: readonly Overlap[], naming: Naming): string {
   }
   return (
     `Whether ${lease} overlapped with ${others} is unknown: nothing but its grant shows that ` +
-    `worker ${worker} ever worked under ${lease}, for the answer may have been lost on its way ` +
+    `worker ${worker} ever worked under ${lease}, for the answer with the grant may have been ` +
+    'lost on its way ' +
     `(${UNRECORDED}).`
   );
 }

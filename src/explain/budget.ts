@@ -76,8 +76,9 @@ export function budgetFact(
         'a task.'
       : '';
   const text =
-    `Budget: max_retries is ${allowed - 1}, so ${plural(allowed, 'attempt')} may be charged ` +
-    `before a failure ends the task. Charged: ${used}.${over} ${spared}. ` +
+    `Budget: max_retries is ${allowed - 1}, so a failure ends the task once ` +
+    `${plural(allowed, 'attempt')} ${allowed === 1 ? 'is' : 'are'} charged. ` +
+    `Charged: ${used}.${over} ${spared}. ` +
     leftText(budget, standing, permanent);
   const ends = attempts.map(({ leaseId, endRecord }) => endRecord ?? leaseId);
   return { text, records: recordsOf(standing.taskId, ...ends) };

@@ -31,7 +31,7 @@ function ownText(attempts: readonly ExplainedAttempt[]): string {
     count === 0
       ? 'not at all'
       : count === 1
-        ? 'once, in the one attempt'
+        ? 'at most once, in the one attempt'
         : `up to ${plural(count, 'time')}, once in each attempt`;
   const given =
     back.length === 0

@@ -21,7 +21,7 @@ export function overNow({ created, attempts, standing, over }: Situation): Told 
       text: `It is ${state}, which is final, and was redriven.`,
       records: [...records, redrivenAs],
     };
-    const text = `Nothing: ${state} is final. Its content goes on as task ${heir}.`;
+    const text = `Nothing: ${state} is final. Its content was redriven as task ${heir}.`;
     return { facts: [redriven, ...killed], next: { text, records: [redrivenAs] } };
   }
   const text =

@@ -42,8 +42,8 @@ export function startStatements(
 export function noStart(records: readonly LogRecord[]): Statement {
   const [first, last] = [records[0]?.seq, records.at(-1)?.seq];
   const text =
-    'No start of the coordinator lies in this history: one and the same coordinator decided all ' +
-    'of it.';
+    'The coordinator was not restarted in this history: no start is recorded between its first ' +
+    'and its newest record.';
   return { topic: 'restart', record: last, text, records: recordsOf(first, last) };
 }
 

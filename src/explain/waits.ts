@@ -92,7 +92,7 @@ function betweenTexts(
     const other =
       grantsElsewhere === 0 ? '' : ', or who did got an older task of another queue it asked for';
     texts.push(
-      `No task of queue ${queue} was granted meanwhile, so no worker with room for it asked` +
+      `No task of queue ${queue} was granted meanwhile, so no worker that had room asked` +
         `${up}${other}.`,
     );
   }

@@ -29,7 +29,9 @@ describe('why a task has not run', function () {
     const task = await submit('mail');
     expect(await why(task)).match(/No worker has asked for queue mail .* nor for any other/);
     await lease({ queues: ['mial'] });
-    expect(await why(task)).match(/No worker has asked for queue mail .* but for mial/);
+    expect(await why(task)).match(
+      /No worker has asked for queue mail .* but workers have asked for mial/,
+    );
   });
 
   it('because the worker that waits for it is full', async () => {
