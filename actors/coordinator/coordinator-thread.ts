@@ -128,7 +128,7 @@ class CoordinatorActor {
     });
   }
 
-  /** Takes what is there; while a group is in flight only as much as may gather behind it. */
+  /** Takes messages; while a group is in flight, only as many as may gather behind it. */
   private drain(): boolean {
     const { view } = this.loop;
     const isMuch = view.gatheredRecords >= GATHERED_MAX || view.gatheredBytes >= GATHERED_MAX_BYTES;
@@ -179,7 +179,7 @@ class CoordinatorActor {
         // Two threads wake for this message: it is sent only where it is waited for.
         if (progress.awaited) say({ kind: 'durable', seq });
         this.consumer.flushReplies();
-        // The next commit takes along what has arrived while this one was flushed.
+        // The next commit includes the requests that arrived while this one was flushed.
         if (!this.running) return;
         const wasHeld = this.held;
         if (this.drain() || wasHeld || this.loop.view.isFlushDue) this.pumpNext();
@@ -216,12 +216,12 @@ class CoordinatorActor {
   }
 }
 
-/** Says why and ends the process's heart; the supervisor decides what follows. */
+/** Reports the error and ends this thread; the supervisor decides what follows. */
 function die(error: unknown): never {
   progress.phase = 'down';
   say(lastWords(error, data.dataDir));
   data.control.close();
-  // Not process.exit inside a message handler's depth: what was posted must leave first.
+  // Exits in a turn of its own, so that the message posted above leaves the thread first.
   setImmediate(() => process.exit(1));
   throw error;
 }

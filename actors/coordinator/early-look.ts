@@ -1,6 +1,6 @@
-// Owns the looks between two ticks while something waits for time to pass: ticks may be a minute
-// apart, and must not bound how long a parked request or a log that refuses is left alone. It
-// decides nothing: a look is what a tick is.
+// Owns the checks between two ticks while a request or the log waits for a time. Ticks may be a
+// minute apart, and a waiting request or a retry of the log must not be late by that much. It
+// decides nothing: a check does the same as a tick.
 
 import type { LoopView } from '../../src/loop/loop-view.ts';
 

@@ -1,5 +1,5 @@
-// Owns what an operator is told of without asking: once when a trouble begins and once when it is
-// over, however often it comes back meanwhile. It writes nothing itself.
+// Owns what an operator is told without asking: one line when a trouble begins and one when it is
+// over, however often the trouble recurs in between. It writes nothing itself.
 
 import { statfsSync } from 'node:fs';
 import type { LoopView } from '../../src/loop/loop-view.ts';

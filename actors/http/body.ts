@@ -1,5 +1,6 @@
-// Owns the reading of request bodies: each bounded by its route, and all that are half read
-// bounded together, so that a thousand slow senders cannot take the memory. It looks into none.
+// Owns the reading of request bodies. Each body is bounded by its route, and all unfinished bodies
+// are bounded together, so that a thousand slow senders cannot fill the memory. It does not look
+// into the bytes.
 
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, rejected, unavailable } from '../../src/model/refusal.ts';

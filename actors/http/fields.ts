@@ -78,8 +78,8 @@ export function addIdempotencyKey(to: Input, { headersDistinct }: IncomingMessag
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Node reads header bytes as latin1; clients write UTF-8. What is neither must not be mended: two
- * different keys would become the same.
+ * Node reads header bytes as latin1, while clients write UTF-8. A key that is not UTF-8 must not
+ * be repaired: two different keys could become the same one.
  */
 function utf8Of(latin1: string): string | undefined {
   try {

@@ -1,6 +1,7 @@
 // Owns who may ask over HTTP, decided from the head of a request before its body is read. With a
-// token the token decides. Without one the port is open to this machine, and loopback is no
-// boundary against a web page that runs in a browser on it: its requests are told by their headers.
+// token, the token decides. Without one, the port is open to this machine. But a browser on this
+// machine runs web pages that can reach loopback too: their requests are recognised by their
+// headers and refused.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Rejected, rejected } from '../../src/model/refusal.ts';

@@ -1,5 +1,6 @@
-// Owns the life of the HTTP ingress: listening, taking no more, ending. Ending is quick whatever
-// clients do: what was answered is written out, half requests and idle connections are cut.
+// Owns the life of the HTTP ingress: listening, taking no more requests, ending. Ending is quick
+// whatever clients do: finished answers are written out, unfinished requests and idle connections
+// are cut.
 
 import type { Socket } from 'node:net';
 import type { MessagePort } from 'node:worker_threads';

@@ -61,16 +61,16 @@ export function notFoundHandler(routes: RouteList) {
 }
 
 /**
- * For errors of the framework while it reads a request. An error without a client's status is a
- * broken promise of our own code: it is not answered but thrown, and ends the thread.
+ * For errors of the framework while it reads a request. An error without a 4xx status is a bug in
+ * our own code: it is not answered but thrown, and ends the thread.
  */
 export function errorHandler(
   error: FastifyError | BodyRefused,
   _: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  // The framework would close the connection under the client's hands while it still sends, and
-  // the reset would take the answer with it. What comes is thrown away, until the time-out.
+  // The framework would close the connection while the client still sends, and the reset would
+  // take the answer with it. So the rest of the body is read and thrown away, until the time-out.
   reply.removeHeader('connection');
   if (error instanceof BodyRefused) return sendRefusal(reply, error.refusal);
   const status = error.statusCode ?? 500;

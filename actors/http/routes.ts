@@ -114,11 +114,13 @@ function ask(gate: Gate, request: Request | Rejected, reply: FastifyReply): void
 }
 
 /**
- * A parked request holds no lease: when its client is gone it is withdrawn, and when the client has
- * only closed its sending half (it might be gone, it might listen) it is answered at once.
+ * A waiting lease request holds no lease. When its client is gone, the request is withdrawn. When
+ * the client has only closed its sending half, it may be gone or may still listen: the request is
+ * answered at once.
  */
 function watch(gate: Gate, ticket: number, { raw, request }: FastifyReply): void {
-  // The body may be a piece of a much larger read: thousands of parked requests must not hold it.
+  // The body may be part of a much larger read buffer, which thousands of waiting requests would
+  // keep in memory.
   request.body = undefined;
   const { socket } = raw;
   const onEnd = (): void => gate.hasten(ticket);

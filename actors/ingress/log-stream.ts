@@ -1,6 +1,6 @@
-// Owns a stream of log lines: each page is asked for when the one before was taken, so a slow
-// client holds one page here and nothing anywhere else. It ends with its client, its range or its
-// limit.
+// Owns a stream of log lines. Each page is asked for when the client has taken the page before, so
+// a slow client holds one page here and nothing anywhere else. The stream ends with its client,
+// its range or its limit.
 
 import { Readable } from 'node:stream';
 import { goOn, type LogQuery } from '../../src/reader/log-query.ts';

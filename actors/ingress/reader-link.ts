@@ -1,5 +1,5 @@
-// Owns an ingress thread's way to the reader: what the routes ask of the log becomes questions to
-// the reader's thread, and where a task stands is asked of the coordinator first. Trouble is an
+// Owns an ingress thread's way to the reader. A route's question about the log goes to the
+// reader's thread; where a task stands is asked of the coordinator first. A failure becomes an
 // answer.
 
 import type { MessagePort } from 'node:worker_threads';

@@ -1,5 +1,6 @@
-// Owns the two ends of a control port. Comlink carries the calls and knows nothing of death: its
-// calls hang for ever when the other side is gone. Here every open call is rejected then.
+// Owns the two ends of a control port. Comlink carries the calls but does not notice the death of
+// the other side: an open call would hang for ever. Here every open call is rejected when the
+// other side dies.
 
 import type { MessagePort } from 'node:worker_threads';
 import * as Comlink from 'comlink';

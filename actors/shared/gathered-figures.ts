@@ -1,5 +1,5 @@
-// Owns the gathering of what the threads measure: whoever is asked for metrics asks here, and every
-// other thread is asked in turn. Who does not answer in time is left out of that scrape.
+// Owns the gathering of the figures that the threads measure: the reader's thread asks every other
+// thread. A thread that does not answer in time is left out of that scrape.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { ThreadFigures } from '../../src/metrics/request-times.ts';

@@ -1,5 +1,6 @@
-// Owns the process's own metrics (CPU, memory, file descriptors, garbage collection) as prom-client
-// gathers them; they begin with the first scrape, so that who never asks does not pay.
+// Owns the process's own metrics (CPU, memory, file descriptors, garbage collection) as
+// prom-client gathers them. Gathering begins with the first scrape: a process that is never
+// scraped pays nothing.
 
 import { collectDefaultMetrics, Registry } from 'prom-client';
 

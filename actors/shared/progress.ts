@@ -76,9 +76,10 @@ export class Progress {
   }
 
   /**
-   * Since when a commit has been under way, on the clock that all threads share, in ms; 0: none is.
-   * The coordinator's thread can do nothing else until then. It sets this before it begins: even
-   * the beginning can wait, for another process that holds LMDB's own lock.
+   * Since when a commit has been under way, on the clock that all threads share, in ms; 0 when
+   * none is. The coordinator's thread can do nothing else during a commit. It sets this before the
+   * commit begins, because even the beginning can wait for another process that holds LMDB's own
+   * lock.
    */
   get committingSince(): number {
     return this.#get(COMMITTING_SINCE);

@@ -1,5 +1,5 @@
-// Owns the seam between an ingress and the reader actor: what is asked about the log as such, which
-// never disturbs the coordinator. An ingress passes the answer on and knows nothing of records.
+// Owns the seam between an ingress and the reader actor: questions about the log as such, which
+// never disturb the coordinator. An ingress passes the answer on and knows nothing of records.
 
 import type { Readable } from 'node:stream';
 import type { LogFields } from '../../src/model/request.ts';

@@ -1,5 +1,6 @@
-// Owns the words between an ingress thread and the reader thread. Ids pair an answer with its
-// question; whoever asks in pages sets the pace, so neither side gathers more than a page.
+// Owns the messages between an ingress thread and the reader thread. Ids pair an answer with its
+// question. The ingress asks for one page after the other, so neither side ever gathers more than
+// a page.
 
 import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 import type { Rejected } from '../../src/model/refusal.ts';

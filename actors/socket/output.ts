@@ -1,5 +1,6 @@
-// Owns what is owed to one connection: answers gathered during a turn leave in one write. It tells
-// how much the peer has not taken yet; whoever feeds it stops when that is too much.
+// Owns the answers that are owed to one connection: those gathered during a turn leave in one
+// write. It tells how many bytes the peer has not taken yet; its user stops when there are too
+// many.
 
 import type { Socket } from 'node:net';
 

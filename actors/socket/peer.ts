@@ -1,5 +1,6 @@
-// Owns one connection of the socket: lines in, answers out, and nothing without bound in between.
-// A peer that does not read is not read from; one that is gone withdraws what it had parked.
+// Owns one connection of the socket: lines in, answers out, everything in between bounded. No line
+// is read from a peer that does not read its answers. When a peer is gone, its waiting requests
+// are withdrawn.
 
 import type { Socket } from 'node:net';
 import { LineReader } from '../../src/protocol/framing.ts';
@@ -84,8 +85,8 @@ export class SocketPeer {
   finish(): void {
     this.#unread = undefined;
     this.#reader.flush();
-    // Taken and thrown away: bytes left unread would make the kernel reset the connection, and the
-    // peer might lose answers that are on their way.
+    // Further bytes are read and thrown away. The kernel resets a connection that is closed over
+    // unread bytes, and the peer might lose answers that are on their way.
     this.#isFinishing = true;
     this.#socket.resume();
     this.#halfClosed();
@@ -138,8 +139,10 @@ export class SocketPeer {
     return !this.#isFull() && !this.#socket.destroyed;
   }
 
-  /** The line is thrown away. A first one that is no JSON may be a request line of HTTP: what
-   * follows would be a web page's. */
+  /**
+   * Throws the line away. A first line that is no JSON may be an HTTP request line: the rest would
+   * then come from a web page, so the peer is turned away.
+   */
   #tooLong(limitBytes: number): void {
     if (this.#isFinishing) return;
     this.#output.line(tooLongAnswer(limitBytes));
@@ -147,8 +150,10 @@ export class SocketPeer {
     this.#isFirstLine = false;
   }
 
-  /** Reads nothing more of this peer, and waits a moment for it to take the answer: a connection
-   * that is closed over unread bytes is reset, and the answer lost with it. */
+  /**
+   * Reads nothing more of this peer, and waits a moment for it to take the answer. A connection
+   * that is closed over unread bytes is reset, and the answer would be lost with it.
+   */
   #turnAway(answer: () => void): void {
     this.#isFinishing = true;
     answer();

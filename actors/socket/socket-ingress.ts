@@ -1,5 +1,5 @@
-// Owns the socket ingress's thread: the actor that the supervisor starts, connects and stops. What
-// goes over the connections is socket-peer.ts and below.
+// Owns the socket ingress's thread: the actor that the supervisor starts, connects and stops. The
+// talk on the connections is in peer.ts and the files that it uses.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';

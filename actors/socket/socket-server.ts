@@ -1,5 +1,6 @@
-// Owns the socket's listeners and its connections: TCP, and a Unix socket where one is wanted. How
-// a connection talks is socket-peer.ts; where its requests go, whoever gives the backend decides.
+// Owns the socket's listeners and its connections: TCP, and a Unix socket where one is wanted. The
+// talk on a connection is in peer.ts. Where its requests go is decided by the backend that is
+// handed in.
 
 import { chmod, lstat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -97,8 +98,8 @@ export class SocketServer {
     } catch (error) {
       const isInUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
       if (!isInUse || (await isAnswered(path))) throw error;
-      // The file outlived a server that was killed: nobody listens behind it. Any other file is
-      // somebody's, and stays.
+      // A killed server leaves its socket file behind, and nobody listens on it: that file may go.
+      // A file of any other kind belongs to somebody and stays.
       if (!(await lstat(path)).isSocket()) throw notASocket(path);
       await unlink(path);
       await listening(server, { path });

@@ -1,5 +1,6 @@
-// Owns one life of the coordinator's thread and its mailbox: starts it, hands connections over, and
-// tells how it ended. It never terminates it: that would abort the process while LMDB writes.
+// Owns one life of the coordinator's thread and its mailbox: it starts the thread, hands
+// connections over, and tells how the thread ended. It never terminates the thread: termination
+// during an LMDB write aborts the whole process.
 
 import {
   MessageChannel,

@@ -1,5 +1,6 @@
 // Owns the actors around the coordinator: the ingresses, the reader and the timer. It starts them,
-// gives them their connections, and starts anew what dies. The coordinator is not its concern.
+// gives them their connections, and restarts each one that dies. The coordinator's thread is in
+// coordinator-life.ts.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';

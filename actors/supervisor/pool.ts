@@ -1,5 +1,6 @@
-// Owns the threads of all actors but the coordinator: each is a task of one pool that resolves only
-// when its actor was asked to stop. That a task ends otherwise is how a death is noticed.
+// Owns the threads of all actors but the coordinator. Each actor is a task of one pool, and the
+// task resolves only when its actor was asked to stop. So a task that ends otherwise shows that
+// the actor died.
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';

@@ -1,5 +1,6 @@
-// Owns the watch over commits. The coordinator's thread waits for the device inside of a commit and
-// can tell nobody that it hangs, so another thread looks at the time at which the commit began.
+// Owns the watch over commits. During a commit the coordinator's thread waits for the device and
+// cannot report that the device hangs. So another thread looks at the time at which the commit
+// began.
 
 import type { Progress } from '../shared/progress.ts';
 

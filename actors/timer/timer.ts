@@ -1,5 +1,5 @@
 // Owns the ticks: at each interval one empty message into the mailbox, unless the last one is not
-// answered yet. What is due then, the coordinator decides by its own clock; no time travels here.
+// answered yet. A tick carries no time: the coordinator decides by its own clock what is due.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';

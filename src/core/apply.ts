@@ -1,6 +1,6 @@
-// Owns every change of the state: nothing else writes it. Applying is deterministic and sequential,
-// and a record's meaning depends on the records before it alone. Callers check() first. What replay
-// does instead of applying, where records are gone, is in pass-over.ts.
+// Owns every change of the state: no other file writes it. Applying is deterministic and
+// sequential: the meaning of a record depends only on the records before it. Callers check()
+// first. Where records are gone, replay calls pass-over.ts instead.
 
 import { assertNever, invariant } from '../model/assert.ts';
 import type {

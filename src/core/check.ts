@@ -1,5 +1,6 @@
-// Owns the question whether a record may happen now. The same function stands before append and in
-// replay: a record that replay would refuse is never written. It changes nothing.
+// Owns the question whether a record may happen now. The loop asks it before each append, and
+// replay asks it of each record that it reads. Both must ask the same function: a record that was
+// appended and that replay refuses would stop every later start. It changes nothing.
 
 import { assertNever } from '../model/assert.ts';
 import type { LogRecord, TaskFailed } from '../model/records.ts';
@@ -15,7 +16,7 @@ import { NONE } from './task-table.ts';
 
 /**
  * @param subject what the record names in this state
- * @returns why the record cannot be the next one, or undefined: it can. `record.seq` must be set.
+ * @returns why the record cannot be the next one; undefined when it can. `record.seq` must be set.
  */
 export function check(
   state: State,
@@ -148,7 +149,9 @@ function checkRetry(state: State, lease: ActiveLease, record: TaskFailed): strin
     : `retry_at is ${record.retryAt}, the retry policy says ${expected}`;
 }
 
-/** The record that ends a lease tells of its extensions; without a lease it tells of none. */
+/**
+ * The record that ends a lease says how often the lease was extended; without a lease it says 0.
+ */
 function checkEnd(
   lease: ActiveLease | undefined,
   record: { extensions: number; lastExtension: number },

@@ -1,5 +1,6 @@
-// Owns the choice of the record: one for each request that changes something, or the answer of one
-// that changes nothing. It only reads; what it returns has not happened yet.
+// Owns the choice of the record: one for each request that changes something, or the answer to a
+// request that changes nothing. It only reads: a chosen record has not happened until it is
+// applied.
 
 import { invariant } from '../model/assert.ts';
 import { COORDINATOR_OPERATIONS } from '../model/coordinator-operations.ts';
@@ -57,7 +58,7 @@ function chooseHeartbeat(
   return record === undefined ? { answer: heartbeatUnchanged(lease, now) } : { append: record };
 }
 
-/** Authority decides: the holder's report ends the attempt, any other becomes TaskCancelled. */
+/** The holder's report ends the attempt; a report without authority becomes a TaskCancelled. */
 function chooseReport(
   context: Context,
   request: ReportRequest,

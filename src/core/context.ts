@@ -1,5 +1,5 @@
-// Owns what a decision may look at besides the request and the time: nothing of it can be changed
-// by deciding.
+// Owns what a decision may look at besides the request and the time. A decision cannot change any
+// of it.
 
 import { invariant } from '../model/assert.ts';
 import type { CoreKnobs } from '../model/knobs.ts';

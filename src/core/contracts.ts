@@ -1,5 +1,5 @@
-// Owns what many tasks have in common, stored once: the queue, the execution window and the retry
-// policy that a task was submitted with. A task's row holds the number of its contract.
+// Owns the settings that many tasks share, stored once: the queue, the execution window and the
+// retry policy that a task was submitted with. A task's row holds the number of its contract.
 
 import type { RetryPolicy, TaskCreated } from '../model/records.ts';
 import { Queue } from './queue.ts';

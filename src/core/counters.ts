@@ -1,6 +1,6 @@
-// Owns the lifetime counters that `stats` and the metrics show. They are folded from the records
-// like everything else of the state, so they are the same before and after a restart, and a
-// HistoryForgotten carries them on when the records that were counted are gone.
+// Owns the lifetime counters that `stats` and the metrics show. They are folded from the records,
+// so they are the same before and after a restart. A HistoryForgotten carries their values,
+// because the records that were counted may be removed later.
 
 import type { LogRecord } from '../model/records.ts';
 import type { State } from './state.ts';

@@ -1,6 +1,7 @@
-// Owns the way from a request id to its task, and what was submitted under it: 128-bit digests in
-// columns beside the task's row, and lists of rows by digest. The lists grow one at a time (linear
-// hashing), so that no request is held up by a table that grows, and no old table is left behind.
+// Owns the way from a request id to its task, and the digest of the submitted content: 128-bit
+// digests in columns beside the task's row, and lists of rows by digest. One list is added at a
+// time (linear hashing). So no request waits while a whole table is copied, and no old table is
+// left behind.
 
 import { type Column, u32Column } from './columns.ts';
 
@@ -87,7 +88,7 @@ export class DigestIndex {
     this.firsts.set(list, row + 1);
   }
 
-  /** One list more: of the rows of the list that had them until now, about half belong to it. */
+  /** Adds one list. About half of the rows in the list that it splits move to it. */
   private grow(): void {
     const parted = this.lists - powerBelow(this.lists);
     let link = this.firsts.get(parted);

@@ -1,6 +1,6 @@
 // Owns what it means that history is forgotten: which tasks a HistoryForgotten takes out of the
-// state (R32), and how far the next one may reach. It forgets only
-// tasks that are over; work that was not run is never dropped.
+// state (R32), and how far the next one may reach. It forgets only tasks that have ended: a task
+// that may still run is never dropped.
 
 import type { CoreKnobs } from '../model/knobs.ts';
 import type { HistoryForgotten } from '../model/records.ts';
@@ -18,23 +18,26 @@ const PAUSE_MS_MIN = 200;
 const STRIDES = 100;
 
 /**
- * How long to wait after a record before the next one. These records stay in the log for good, so
- * there is not one for each task that is due, unless more are due than one record takes.
+ * @returns how long to wait after one HistoryForgotten before the next. These records stay in the
+ * log for good. So one record covers many due tasks, and the wait is short only when more tasks
+ * are due than one record takes.
  */
 export function forgetPauseMs(knobs: CoreKnobs, isMoreDue: boolean): number {
   const kept = [knobs.retentionMs, knobs.retentionFailedMs].filter((ms) => ms > 0);
   return isMoreDue ? PAUSE_MS_MIN : Math.max(PAUSE_MS_MIN, Math.min(...kept) / STRIDES);
 }
 
-/** Removes every ended task up to the numbers, except one whose origin is still remembered. */
+/**
+ * Removes every ended task up to the numbers, except a redriven task whose origin is remembered.
+ */
 export function forgetTasks(state: State, record: HistoryForgotten): void {
   state.completedThrough = record.completedThrough;
   state.failedThrough = record.failedThrough;
   Object.assign(state.totals, record.totals);
   take(state, state.ended.completed, record.completedThrough);
   take(state, state.ended.failed, record.failedThrough);
-  // Forgetting an origin frees its redriven task, which may be the origin of the next: go on until
-  // nothing more leaves.
+  // Forgetting an origin frees the task that was redriven from it, and that task may itself be an
+  // origin. So the loop goes on until no further task leaves.
   for (let before = -1; before !== state.ended.held.size; ) {
     before = state.ended.held.size;
     for (const row of state.ended.held) {
@@ -71,8 +74,9 @@ function remove(state: State, row: number): void {
   const origin = state.originOf.get(id);
   if (origin !== undefined) {
     state.originOf.delete(id);
-    // Its origin may have been remembered at this record and have held it: that its records are
-    // gone says only that both are forgotten by now. What is still said of it until then is void.
+    // The log no longer has the origin's records, so replay cannot tell whether the origin still
+    // held this task here. Both are forgotten by the end of the log; until then the task's
+    // remaining records are ignored.
     if (state.removed.has(origin)) state.removed.add(id);
     if (tasks.find(origin) === NONE) state.redrivenAs.delete(origin);
   }

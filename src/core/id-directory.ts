@@ -1,6 +1,6 @@
-// Owns the way from a task's id to its row, and the ids in ascending order. Ids are handed out
-// ascending, so a bucket of neighbouring ids is a list that only grows at its end: no hashing, no
-// rehash pause, and the order of `tasks` lists for free.
+// Owns the way from a task's id to its row, and the ids in ascending order. Ids are handed out in
+// ascending order, so a bucket of neighbouring ids is a list that only grows at its end. It needs
+// no hashing and never pauses to rehash, and `tasks` lists come out in order.
 
 const BUCKET_BITS = 11;
 const BUCKET_IDS = 2 ** BUCKET_BITS;

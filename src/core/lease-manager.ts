@@ -24,8 +24,9 @@ export interface NextGrant {
 }
 
 /**
- * The next step of a lease request: a grant, or the end of a task whose expiries in a row have
- * reached the poison threshold (the coordinator's own step; the request goes on with the next).
+ * The next step of a lease request: a LeaseGranted, or the TaskDead of a task whose expiries in a
+ * row have reached the poison threshold. The TaskDead is the coordinator's own step: the request
+ * goes on with the next task.
  * @returns undefined when no task of the queues is eligible.
  */
 export function nextGrant(
@@ -82,8 +83,9 @@ export function whyEmpty({ state }: Context, queues: readonly string[]): EmptyRe
 }
 
 /**
- * A valid heartbeat: the lease lasts a full duration from now, but not beyond the window.
- * @returns undefined when that would not lengthen it (same millisecond, or at the cap).
+ * A valid heartbeat: the lease lasts a full duration from now, but not beyond the execution
+ * window.
+ * @returns undefined when the lease would not become longer (same millisecond, or at the cap).
  */
 export function extended(
   { state, knobs }: Context,
@@ -105,7 +107,10 @@ export function extended(
 
 export const isOver = (lease: ActiveLease, now: number): boolean => now >= lease.expiry;
 
-/** Expiry is a fact of time: the coordinator's own step, written once for each lease. */
+/**
+ * The coordinator's own step, written once for each lease. An expiry that was only implied could
+ * turn a CANCELLED report into a COMMITTED one after a restart (R7).
+ */
 export function expired({ state }: Context, lease: ActiveLease, now: number): LeaseExpired {
   return {
     type: 'LeaseExpired',

@@ -1,11 +1,13 @@
-// Owns what becomes of the state where a replayed log says nothing: a record whose task is
-// forgotten and partly removed already, and numbers without a record. It changes no task.
+// Owns what replay does with the state where the log is incomplete: at a record whose forgotten
+// task is partly removed already, and at numbers without a record. It changes no task.
 
 import type { LogRecord } from '../model/records.ts';
 import type { State } from './state.ts';
 import { weightOf } from './weights.ts';
 
-/** Of a record whose task is forgotten only its number and time count, and what it takes. */
+/**
+ * Counts the number, the time and the weight of a record whose task is forgotten, nothing else.
+ */
 export function passOver(state: State, record: LogRecord): void {
   state.lastSeq = record.seq;
   state.lastAt = record.at;

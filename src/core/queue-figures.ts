@@ -1,5 +1,6 @@
-// Owns the figures of the queues that metrics show: the fullest by name, the rest as one row. It
-// makes no object for a queue that is not shown, because the coordinator decides nothing meanwhile.
+// Owns the figures of the queues that metrics show: the fullest queues by name, the rest as one
+// row. It makes no object for a queue that is not shown: while it runs, the coordinator's thread
+// decides no request.
 
 import type { QueueFigures } from '../model/response.ts';
 import type { Queue } from './queue.ts';

@@ -1,5 +1,6 @@
-// Owns what follows a failed attempt: another one at a certain time, or FAILED. The same function
-// chooses when the record is written and is believed when it is replayed.
+// Owns what follows a failed attempt: another attempt at a certain time, or FAILED. The decision
+// and the replay call the same function, so a replayed TaskFailed is compared with the policy and
+// not simply trusted.
 
 import { DURATION_MAX_MS } from '../model/knobs.ts';
 import { FREE_RELEASES_IN_ROW } from '../model/limits.ts';
@@ -23,7 +24,7 @@ export function countFailure(before: Counts, kind: FailureKind): Counts {
 /**
  * What follows the failure of an attempt (R13, R13a).
  * @param after the counts including this failure
- * @returns the time from which the task may be leased again, or undefined: it is FAILED.
+ * @returns the time from which the task may be leased again; undefined when the task is FAILED.
  */
 export function retryAt(
   policy: RetryPolicy,
@@ -33,7 +34,7 @@ export function retryAt(
   at: number,
 ): number | undefined {
   if (kind === 'permanent') return undefined;
-  // What is given back uncharged leaves the budget as it was, also one that expiries have used up.
+  // An uncharged release leaves the budget as it was, even a budget that expiries have used up.
   const isFree = kind === 'released' && after.releasedInRow <= FREE_RELEASES_IN_ROW;
   if (!isFree && attempt - after.released > policy.maxRetries) return undefined;
   if (kind === 'released') return at + Math.min(policy.backoffMs, RELEASED_WAIT_MAX_MS);

@@ -1,5 +1,6 @@
-// Owns what the log says, folded: tasks, leases, orders, counters. It decides nothing; apply.ts is
-// its only writer, and dropping it loses nothing that replay does not bring back.
+// Owns the state that the log's records add up to: tasks, leases, orders, counters. It decides
+// nothing, and apply.ts is its only writer. The state can be dropped at any time, because a replay
+// of the log makes an equal one.
 
 import type { Totals } from '../model/records.ts';
 import { Contracts } from './contracts.ts';
@@ -52,8 +53,8 @@ export class State {
   readonly starts: number[] = [];
   readonly digestText: DigestText;
   /**
-   * Numbers whose records are gone from the log that this state was replayed from; and tasks that
-   * its replay forgot earlier than the coordinator did, because those of their origin are gone.
+   * Numbers whose records are gone from the log that this state was replayed from. Also tasks that
+   * replay forgot earlier than the coordinator did, because the records of their origin are gone.
    */
   readonly removed: Removed;
 

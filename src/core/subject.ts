@@ -1,6 +1,6 @@
-// Owns the look-up of what a request or a record is about. It is done once, and what was found is
-// handed from step to step: to validate, choose, check, apply and respond. A subject is true until
-// the next record is applied; after that it still names the row and the lease of before.
+// Owns the look-up of the task and the lease that a request or a record names. It is done once,
+// and the result is handed to validate, choose, check, apply and respond. A subject is true until
+// the next record is applied; after that it still names the earlier row and lease.
 
 import type { LogRecord } from '../model/records.ts';
 import type { Request } from '../model/request.ts';

@@ -107,7 +107,7 @@ function failed(
   };
 }
 
-/** A report without authority becomes a fact, so that the loss of it is never silent (R10). */
+/** Records a report without authority, so that a worker's lost authority is never silent (R10). */
 export function cancelled(
   { state }: Context,
   row: number,

@@ -1,6 +1,7 @@
-// Owns the rows of the remembered tasks: columns of numbers, and the free rows. Two columns change
-// their meaning with the task's state, because a waiting task has a place and no lease, and any
-// other the reverse; only the accessors below know that. Rows are written by apply.ts alone.
+// Owns the rows of the remembered tasks: columns of numbers, and the free rows. Two columns have a
+// meaning that depends on the task's state: a waiting task has a place in its queue and no lease;
+// for any other task it is the other way round. Only the accessors below know this. Rows are
+// written by apply.ts alone.
 
 import { TASK_STATES, type TaskStateName } from '../model/request.ts';
 import { u8Column, u16Column, u32Column, WideColumn } from './columns.ts';

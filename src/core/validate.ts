@@ -1,5 +1,6 @@
-// Owns the refusals that need no record: unknown ids, repeated reports, tasks that are over. The
-// order of the checks is a ruling (R12), and each answer is decided from the state alone.
+// Owns the refusals that need no record: unknown ids, repeated reports, tasks that have ended. The
+// order of the checks is fixed (R12), because a report may fail several of them and must get the
+// same answer every time. Each answer is decided from the state alone.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { type CancelledReason, type Rejected, rejected } from '../model/refusal.ts';
@@ -11,8 +12,8 @@ import { NONE } from './task-table.ts';
 
 /**
  * @param subject what the request names in this state
- * @returns REJECTED when the request can have no effect and nothing is to be recorded, else
- * undefined: choose.ts finds the record (or the answer that needs none).
+ * @returns REJECTED when the request can have no effect and nothing is to be recorded; undefined
+ * when choose.ts must find the record, or the answer that needs none.
  */
 export function validate(state: State, request: Request, subject: Subject): Rejected | undefined {
   switch (request.op) {
@@ -54,7 +55,9 @@ const unknownTask = (taskId: number, { row }: Subject): Rejected | undefined =>
     ? rejected('unknown_task', `no task ${formatTaskId(taskId)} is remembered`)
     : undefined;
 
-/** A lease that was never granted for this task gives no right to be told more than that. */
+/**
+ * Whoever names a lease that was never granted for this task learns nothing more about the task.
+ */
 function unknown(
   { taskId, leaseId }: HeartbeatRequest | ReportRequest,
   subject: Subject,

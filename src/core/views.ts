@@ -144,7 +144,10 @@ function startsAfter(starts: readonly number[], taskId: number) {
   return { starts: starts.slice(from), startsLeftOut: from - first };
 }
 
-/** Advisory, of no record: who asks for the task's queue, and where workers ask if nobody does. */
+/**
+ * Advisory, in no record: the workers that ask for the task's queue. When no worker asks for it:
+ * some queues that workers do ask for.
+ */
 export interface Asking {
   readonly lastAt?: number | undefined;
   readonly parked?: number | undefined;

@@ -1,6 +1,6 @@
-// Owns how much of the log the records of each task take, folded like everything else, so that the
-// share of forgotten history is known at any moment and right after a restart. It is a measure for
-// operators: nothing is decided by it, and it is no part of the state's digest.
+// Owns how many bytes of the log the records of each task take. The weights are folded from the
+// records, so the share of forgotten history is known at any moment and right after a restart.
+// They are a measure for operators: no decision uses them, and the state's digest leaves them out.
 
 import type { LogRecord } from '../model/records.ts';
 import type { State } from './state.ts';

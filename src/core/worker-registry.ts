@@ -1,6 +1,6 @@
-// Owns what is believed of workers: when one was last heard of, and how many tasks it says it can
-// take. Soft: lost at a restart, never in the log. It may hold a grant back from a worker that asks
-// for less than it could get, and never decides what is true of a task (R21).
+// Owns what is believed of workers: when each was last heard of, and how many tasks it says it can
+// take. None of this is in the log, and a restart loses it. So it never decides what is true of a
+// task: it only holds back a grant from a worker that has no room by its own word (R21).
 
 import type { Leases } from './leases.ts';
 

@@ -1,5 +1,6 @@
-// Owns the order and the ends of a writer, the same for every store: one commit at a time, none
-// after a failure until the log was opened again, none at all after a refusal. It writes nothing.
+// Owns the order and the ends of a writer, the same for every store. One commit runs at a time.
+// After a failure none runs until the log was opened again, because nobody knows what the device
+// holds. After a refusal none ever runs: another writer has the log. It writes nothing.
 
 import { invariant } from '../model/assert.ts';
 import type { LogRecord } from '../model/records.ts';
@@ -17,14 +18,18 @@ export class AppendLine {
     return this.end === 'fenced';
   }
 
-  /** Runs the commit after those before it; at once, within this call, when there is none. */
+  /**
+   * Runs the commit after those before it; at once, within this call, when no commit is under way.
+   */
   run(commit: Commit): Appended {
     if (this.underWay > 0) return this.enter(this.last.then(() => this.begin(commit)));
     const result = this.begin(commit);
     return result instanceof Promise ? this.enter(result) : result;
   }
 
-  /** In the line like a commit, but not to know the answer ends nothing: a refusal alone does. */
+  /**
+   * Asks in the same line as the commits. Only a refusal ends the writer, not a missing answer.
+   */
   confirm(ask: () => Promise<AppendResult>): Promise<AppendResult> {
     const asking = async (): Promise<AppendResult> => {
       if (this.end !== undefined) return this.end;
@@ -40,7 +45,7 @@ export class AppendLine {
     while (this.underWay > 0) await this.last;
   }
 
-  /** After 'failed': what comes from now on is tried again. A fenced writer stays fenced. */
+  /** After 'failed': later commits are tried again. A fenced writer stays fenced. */
   reopened(): void {
     if (this.end === 'failed') this.end = undefined;
   }

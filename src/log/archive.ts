@@ -1,7 +1,7 @@
-// Owns the archive: a log beside the log, with every record up to the newest stretch that removal
-// has looked at, as they were before anything of them was removed. Whatever reads a log offline
-// reads it. It is only ever added to, a segment at a time, and each is whole and flushed when it
-// gets its name; before that its successor exists, so the archive can be read after any crash.
+// Owns the archive: a log beside the log, with every record up to the newest segment that removal
+// has looked at, as it was before any removal. Every offline tool can read it. It only grows, one
+// segment at a time. A segment gets its name when it is whole and flushed, and its successor
+// exists before that, so the archive can be read after any crash.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -85,7 +85,8 @@ export class LmdbArchive implements Archive {
     const from = lastNumber + 1;
     if (last < from) return;
     await createSegment(logDir, live.ordinal + 1);
-    // The live one is empty: it stands for the end of the archive, and now gets what comes there.
+    // The live segment is empty and stands for the end of the archive. The next records go into
+    // it.
     const name = { ordinal: live.ordinal, generation: live.generation + 1 };
     const dropped = clipped(this.log.dropped.ranges, from, last);
     const removedAt = this.log.removedAt?.(from, last) ?? 0;
@@ -117,7 +118,10 @@ function* entriesOf(header: Header, records: Iterable<LogRecord>, last: number):
   yield [last + 1, encodeMark(last + 1, seal)];
 }
 
-/** Another log's history, or a hole in this one's, would make a log of it that never was. */
+/**
+ * Another log's records, or a gap in this log's, would make an archive of a history that never
+ * was.
+ */
 function assertFollows(
   directory: string,
   archived: Segments,

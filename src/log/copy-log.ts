@@ -1,6 +1,7 @@
-// Owns the copying of a log, whole or its sound beginning, to another directory while it may be
-// written to: all of it, or what an earlier copy there lacks. The copy holds the same bytes under
-// the same numbers; nothing of the source changes, and the copy can be read after any crash.
+// Owns the copying of a log to another directory while the log may be written to: all of it, or
+// the records before the first damage, or only what an earlier copy lacks. The copy holds the same
+// bytes under the same numbers. The source is not changed, and the copy can be read after any
+// crash.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -63,7 +64,8 @@ export async function copyLog(
     try {
       return await copyOnce(source, targetDir, options);
     } catch (error) {
-      // A segment that was rewritten meanwhile is gone; what was copied by now need not be again.
+      // A rewritten segment vanishes during the copy. Then the copy is tried again, without the
+      // segments that it has already.
       if (fs.readdirSync(logDir).join() === before) throw error;
     } finally {
       source.close();
@@ -135,7 +137,7 @@ function assertContinued(targetDir: string, copied: Segments, source: Segments, 
 const refused = (targetDir: string, why: string): LogError =>
   new LogError('LOG_DIRECTORY', `the copy in ${targetDir} ${why}; choose a new directory`);
 
-/** A sealed one gets its successor first, empty: so the copy ends well between any two steps. */
+/** A sealed segment's successor is made first, empty: so the copy ends well after every step. */
 async function copyPart(
   source: Segments,
   { segment, end, isSealed }: Part,

@@ -1,5 +1,6 @@
 // Owns what an earlier copy of a log lacks: which segments are new, were rewritten or merged, or
-// have grown. A sealed segment is the same when its numbers and its seal are; it writes nothing.
+// have grown. Two sealed segments are the same when their numbers and their seals are. It writes
+// nothing.
 
 import type { Segment } from './segments/chain.ts';
 import type { Segments } from './segments/segments.ts';

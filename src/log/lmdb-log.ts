@@ -1,6 +1,6 @@
 // Owns the log on the device as the rest of the program sees it: opened under a lock, kept to the
 // promise of log.ts, reopened after a failure. The directory is DATA-DIR/log, a chain of segments
-// (segments.ts, lmdb-writer.ts); how LMDB itself has to be handled is in lmdb-env.ts.
+// (segments/segments.ts, lmdb-writer.ts). How LMDB itself has to be handled is in lmdb/env.ts.
 
 import { invariant } from '../model/assert.ts';
 import { errnoText } from '../model/errno-text.ts';
@@ -175,7 +175,7 @@ export class LmdbLog implements Log {
     await this.line.idle();
     if (this.line.fenced) throw new LogError('LOG_FENCED', 'another writer has the log');
     await this.leave();
-    // What we read next is what happened: it must not be lost to a power cut after that.
+    // The records that we read next count as what happened, so a power cut must not lose them.
     await flushed(dataFile(this.segments.live.path), this.stallMs);
     this.segments = new Segments(this.place.logDir);
     this.writer = this.writerOf(this.segments);

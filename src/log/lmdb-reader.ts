@@ -19,8 +19,8 @@ export interface DirectoryReader extends LogReader {
 }
 
 /**
- * @param durable the newest number known to be durable, where someone knows. Without it what was
- *   found is flushed before it is shown: its writer may not have come to that yet.
+ * @param durable the newest number known to be durable, where someone knows. Without it the reader
+ * flushes what it found before showing it: the writer may not have flushed it yet.
  * @throws LogError LOG_DIRECTORY when there is no log, LOG_IO; LogCorrupt.
  */
 export async function openLmdbReader(
@@ -41,7 +41,9 @@ export function logDirOf(dataDir: string): string {
   throw new LogError('LOG_DIRECTORY', `there is no log in ${path.resolve(dataDir)}`);
 }
 
-/** What cannot be looked at may be there: only a path that leads nowhere is taken for none. */
+/**
+ * A directory that cannot be read may hold a log: only a path that does not exist counts as none.
+ */
 function holdsSegments(logDir: string): boolean {
   try {
     return fs.statSync(logDir).isDirectory() && listSegments(logDir).length > 0;
@@ -63,7 +65,7 @@ function holdsSegments(logDir: string): boolean {
 export const openSegments = (logDir: string, until?: number): Segments =>
   unlessReplaced(logDir, () => new Segments(logDir, until));
 
-/** What fails while the names change is tried on the new ones; what fails else is broken. */
+/** An error while segments are replaced is tried again on the new ones; any other error stands. */
 function unlessReplaced<T>(logDir: string, act: () => T): T {
   for (;;) {
     const before = fs.readdirSync(logDir).join();

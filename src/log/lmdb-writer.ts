@@ -1,9 +1,10 @@
 // Owns the end of the log on the device: appending a group, and going on in a new segment when the
-// last one is full. One commit at a time; who keeps them in a line is lmdb-log.ts.
+// last one is full. One commit runs at a time; lmdb-log.ts keeps the commits in a line.
 //
-// A full segment ends in two commits: the seal, which names the successor and is refused exactly
-// when an append would be, then the group, in the successor. A crash between the two leaves a
-// sealed segment and an empty successor, and the log goes on in it.
+// A full segment ends in two commits. The first is the seal, which names the successor; it stands
+// at the next number, so it is refused exactly when an append would be. The second is the group,
+// in the successor. A crash between the two leaves a sealed segment and an empty successor, and
+// the log goes on in the successor.
 
 import { errnoText } from '../model/errno-text.ts';
 import type { LogRecord } from '../model/records.ts';
@@ -67,8 +68,8 @@ export class LmdbWriter {
   write(free: number, records: readonly LogRecord[]): Appended {
     this.failure = undefined;
     const { live } = this.segments;
-    // One look a group, and the one thing that notices that somebody has removed the file: LMDB
-    // would go on writing into it, and all of that would be lost.
+    // Looks at the file once for each group. Only this look notices that somebody has removed the
+    // file: LMDB would go on writing into it, and all of those records would be lost.
     this.liveBytes = fileBytes(live.path);
     const isFull = this.liveBytes >= this.segmentBytes && live.last >= live.first;
     return isFull ? this.writeToNext(live, free, records) : RESULTS[this.commit(free, records)];
@@ -105,7 +106,8 @@ export class LmdbWriter {
       if (written === 'written') this.advance(live, first, entries);
       return written;
     }
-    // A restored log goes on after a gap: the mark takes the number that anyone else would take.
+    // A restored log goes on after a gap. The mark stands at the number that any other writer
+    // would take next, so that writer is refused.
     const declared = [...live.dropped, [free, first - 1] as const];
     const mark: Entry = [free, encodeMark(free, { kind: 'skip', to: first - 1 })];
     const header = headerEntry({ ...live, dropped: declared });
@@ -167,7 +169,7 @@ export class LmdbWriter {
     for (let left = 1; left >= 0; left--) {
       this.prepareSuccessor(live);
       const made = await this.made();
-      // Whoever hangs is waited for again by `close`, which ends what cannot go on.
+      // A step that hangs is waited for again by `close`, which ends what cannot go on.
       if (made !== 'stalled') this.preparing = undefined;
       if (made !== 'failed') return made === 'made';
     }

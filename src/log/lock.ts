@@ -1,7 +1,7 @@
-// Owns the lock that keeps a second coordinator from one data directory: held by the kernel as long
-// as the process lives, even stopped, and gone the moment it dies. It gives the clear message only;
-// what makes two writers harmless is the condition on every append (two containers on one volume
-// do not see each other's lock).
+// Owns the lock that keeps a second coordinator from one data directory. The kernel holds it as
+// long as the process lives, even a stopped one, and frees it the moment the process dies. The
+// lock only gives the clear message: two containers on one volume do not see each other's lock.
+// The condition on every append makes two writers harmless.
 
 import { statSync, unlinkSync } from 'node:fs';
 import net from 'node:net';

@@ -105,7 +105,10 @@ export interface Archive {
   keep(segment: SealedSegment, signal?: AbortSignal): Promise<void>;
 }
 
-/** A record that cannot be believed: refuse to start, change nothing, name it. */
+/**
+ * A record that cannot be believed. Whoever catches it refuses to start, changes nothing, and
+ * names the record.
+ */
 export class LogCorrupt extends Error {
   override readonly name = 'LogCorrupt';
   readonly code = 'LOG_CORRUPT';

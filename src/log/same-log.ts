@@ -1,5 +1,6 @@
-// Owns the answer to whether one log is a part of another: what a backup or an archive may be
-// continued from. It compares a record that both must have; it does not read them through.
+// Owns the answer to whether one log continues another: only then may a backup or an archive be
+// continued from it. It compares one record that both logs must have; it does not read them
+// through.
 
 import type { LogRecord } from '../model/records.ts';
 import { encodeRecord } from './codec.ts';

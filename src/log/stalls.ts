@@ -1,5 +1,5 @@
-// Owns how long one waits for a device that does not come back, and what is said then. It stops
-// nothing: what hangs, hangs on, and may be done after all.
+// Owns how long to wait for a device that does not answer, and the error after that. It stops
+// nothing: a write that hangs may still reach the device.
 
 import { LogError } from './log.ts';
 

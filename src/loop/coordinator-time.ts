@@ -1,7 +1,8 @@
-// Owns coordinator time: where it starts, and that from there it follows the monotonic clock alone.
-// It starts at the later of the wall clock and the log's newest record. When another coordinator
-// led until now it starts at the time of that one, because the wall clocks of two machines differ,
-// and one that is ahead would end every lease. It never runs backward, in a run or over restarts.
+// Owns coordinator time. It starts at the later of the wall clock and the log's newest record, and
+// then follows the monotonic clock alone. A coordinator that takes over from one on another
+// machine starts at that one's time instead. The wall clocks of two machines differ, and a clock
+// that is ahead would end every lease. Coordinator time never runs backward, in a run or over
+// restarts.
 
 /** The two clocks of a machine, in ms; handed in, so that tests and the simulator own time. */
 export interface Clock {

@@ -1,16 +1,15 @@
-// THE LOOP. Owns the order of things, for every request the same:
+// THE LOOP. Owns the order of the steps, which is the same for every request:
 //
 //   validate → choose one record → check → append → apply → respond
 //
-// The ordering contract (R27): a record is checked by the function with which replay checks, gets
-// its number and its place in the open group, and is applied at once, so that the next request is
-// decided on it. The state is therefore ahead of the disk by the group in flight and the group that
-// gathers, and NOTHING that was decided on it leaves before the flush of the last record that
-// existed at its decision: answers, refusals and reads go out through `answer` alone, which asks
-// GroupCommit to hold them. Before a request that names a task or lease is decided, that lease is
-// expired if its time has come; before anything else, whatever is due (R7).
+// The ordering contract (R27): a record passes the check that replay makes too, is appended to the
+// open group and is applied at once, so the next request is decided on it. The state is therefore
+// ahead of the disk. An answer that left early could tell of a record that a crash then loses. So
+// answers, refusals and reads all go out through `answer`, and GroupCommit holds each until the
+// last record that existed at its decision is flushed. Before each decision, due leases are
+// expired, and then the lease that the request names (R7).
 //
-// No I/O but the log's, no clock but the one handed in: actors, tests, simulator run this file.
+// The only I/O is the log's; the clock is handed in. Actors, tests and simulator run this file.
 
 import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
@@ -89,7 +88,7 @@ export class Coordinator {
     return this.recovery.start();
   }
 
-  /** Decides one request. Its answer comes by `events.answer`, at once or after a flush. */
+  /** Decides one request. `events.answer` delivers its answer, at once or after a flush. */
   take(ticket: Ticket, request: Request): void {
     if (this.recovery.mode === 'rebuilding' && this.reading.defer(ticket, request)) return;
     const down = this.recovery.refuses(request);
@@ -123,18 +122,18 @@ export class Coordinator {
     this.commits.flush();
   }
 
-  /** The connection of a parked request is gone: it grants nothing. */
+  /** The client of a waiting request is gone: the request grants nothing. */
   withdraw(ticket: Ticket): void {
     this.granting.withdraw(ticket);
     this.reading.withdraw(ticket);
   }
 
-  /** As `withdraw`, of every parked request that it holds for. */
+  /** Withdraws every waiting request whose ticket satisfies the condition. */
   withdrawWhere(isGone: (ticket: Ticket) => boolean): void {
     this.granting.withdrawWhere(isGone);
   }
 
-  /** The connection will send nothing more, or we stop: a parked request is answered now. */
+  /** The client will send nothing more, or we stop: its waiting request is answered now. */
   hurry(ticket: Ticket): void {
     this.granting.hurry(ticket, this.now());
   }
@@ -144,7 +143,7 @@ export class Coordinator {
     return this.commits.settled();
   }
 
-  /** Answers what is parked, flushes what was decided; resolves when all of it is settled. */
+  /** Answers the waiting requests and flushes all decisions; resolves when all is settled. */
   async stop(): Promise<void> {
     this.stopping = true;
     if (this.recovery.serving) this.granting.hurryAll(this.now());
@@ -191,7 +190,7 @@ export class Coordinator {
     this.removal.noticed(record);
   }
 
-  /** Expires what is due before anything is looked up for the request, and what it names after. */
+  /** Expires all due leases before the look-up, and after it the lease that the request names. */
   private located(request: Request, now: number): Subject {
     const { recovery, expiry } = this;
     if (recovery.serving) expiry.expireDue(now);
@@ -238,7 +237,7 @@ export class Coordinator {
     if (mode === 'serving') this.removal.begin(this.state);
   }
 
-  /** The group that is durable had no room for all that was due. */
+  /** More leases were due than the group that is now durable had room for. */
   private expireMore(): void {
     if (!this.recovery.serving) return;
     const now = this.now();

@@ -40,8 +40,8 @@ export class Expiry {
 
   /**
    * Expires the lease that a request is about, if its time has come, before the request is decided
-   * (R7); and another one that it names, which may be a lease of another task.
-   * @returns whether anything was expired, and the subject is therefore another one.
+   * (R7). The request may also name a lease of another task: that one is expired too.
+   * @returns whether a lease was expired; the caller must then look the subject up again.
    */
   expireNamed(request: Request, { lease }: Subject, now: number): boolean {
     const isExpired = this.expireIfOver(lease, now);

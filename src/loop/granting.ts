@@ -89,14 +89,14 @@ export class Granting {
         askers.pass(parked);
         continue;
       }
-      // It may get a task of a queue that time alone has woken: older askers for that come first.
+      // A due queue that is not in the order yet joins it first: an older request may wait for it.
       const due = request.queues.filter((queue) => !askers.has(queue) && isWorthIt(queue));
       if (due.length > 0) for (const queue of due) askers.add(queue);
       else if (!this.serveOne(parked, now)) askers.pass(parked);
     }
   }
 
-  /** What became eligible by time alone goes to those who wait for it. */
+  /** Serves the waiting lease requests for queues where a task became eligible by time alone. */
   private wakeDue(queues: Iterable<string>, now: number): void {
     if (this.parked.size === 0) return;
     for (const queue of queues) if (this.hasEligible(queue, now)) this.woken.add(queue);
@@ -135,7 +135,9 @@ export class Granting {
     for (const parked of this.parked.takeAll()) this.conclude(parked, now);
   }
 
-  /** @returns false: there were only poison tasks, and it waits on as if they never were. */
+  /**
+   * @returns false when every eligible task was poison: nothing was granted, the request waits on.
+   */
   private serveOne(parked: Parked, now: number): boolean {
     const { ticket, parkedAt } = parked;
     const request = parked.request as LeaseRequest;
@@ -156,7 +158,7 @@ export class Granting {
     for (const queue of this.parked.queuesOf(lease.workerId)) this.woken.add(queue);
   }
 
-  /** The time of a parked request is over, or what it waited for has come. */
+  /** The time of a waiting request is over, or the task that it waited for has ended. */
   private conclude(parked: Parked, now: number): void {
     const { ticket, request } = parked;
     if (request.op === 'lease') {

@@ -1,6 +1,7 @@
-// Owns the line between decided and durable: records gather in a group, one group is in flight at a
-// time, and every answer waits for the flush of the last record that existed at its decision (R27).
-// It decides nothing and knows no task.
+// Owns the line between decided and durable. Records gather in a group, and one group is in flight
+// at a time. Every answer waits for the flush of the last record that existed at its decision
+// (R27): each decision may rest on any earlier record, and when an append fails, the decisions
+// after it are void too. It decides nothing and knows no task.
 
 import type { Appended, AppendResult, Log } from '../log/log.ts';
 import { Histogram, type HistogramData, SECONDS, SIZES } from '../metrics/histogram.ts';
@@ -30,11 +31,11 @@ export interface Commit {
 
 /** What becomes of a group: told once for each, in order. */
 export interface CommitEvents {
-  /** Its records are on the device: its answers may leave. */
+  /** The group's records are on the device: its answers may leave. */
   durable(commit: Commit): void;
-  /** It had no records, and it is not known whether we still lead: these may not be answered. */
+  /** The group had no records, and the log could not confirm this writer: send no such answer. */
   unconfirmed(tickets: readonly Ticket[]): void;
-  /** Not known to have happened, nor anything decided after it: these tickets are to be told. */
+  /** Neither the group nor any later decision is known to have happened: tell these tickets. */
   lost(result: Exclude<AppendResult, 'durable'>, tickets: readonly Ticket[]): void;
 }
 
@@ -107,11 +108,12 @@ export class GroupCommit {
   }
 
   /**
-   * With a store that can be taken over by another writer, an answer must not leave before an
-   * append or a confirmation that *began* after it was decided: one in flight may have been allowed
-   * just before the other writer started. So it joins the group that gathers, records or not.
+   * Several machines can write to a store that has `confirm`. There an answer waits for an append
+   * or a confirmation that *began* after its decision: the store may have allowed one in flight
+   * just before another writer took over. So the answer joins the group that gathers, even without
+   * a record.
    * @param needsProof false for figures, which say nothing about a task
-   * @returns true when the answer waits for a flush, false: it may leave at once.
+   * @returns true when the answer waits for a flush; false when it may leave at once.
    */
   hold(ticket: Ticket, response: Response, needsProof = true): boolean {
     const mustGather = needsProof && this.log.confirm !== undefined;
@@ -133,9 +135,9 @@ export class GroupCommit {
   }
 
   /**
-   * Sends what has gathered on its way, unless a group is on its way already. A log that commits
-   * within the call makes it durable before this returns. What gathers while its answers leave is
-   * then for the next call: whoever calls gives other work its turn in between.
+   * Sends the gathered group to the log, unless a group is in flight. A log that commits within
+   * the call makes the group durable before this returns. Records that gather while its answers
+   * leave wait for the next call, so that the caller can give other work a turn in between.
    */
   flush(): void {
     if (this.settling || !this.isFlushDue) return;
@@ -169,7 +171,7 @@ export class GroupCommit {
     }
   }
 
-  /** Settles a group without records: its answers rest on what is durable already. */
+  /** Settles a group without records: its answers rest on records that are durable already. */
   private async confirm(group: Group): Promise<void> {
     const result = await this.log.confirm?.().catch(() => 'failed' as const);
     this.settle(group, result ?? 'failed');
@@ -196,7 +198,7 @@ export class GroupCommit {
     this.events.durable({ records: length, lastSeq, answers });
   }
 
-  /** What gathers behind it has its own append or confirmation to come. */
+  /** The group that gathers is kept: its own append or confirmation follows. */
   private tellUnconfirmed({ answers }: Group): void {
     this.events.unconfirmed(answers.map(({ ticket }) => ticket));
   }
@@ -215,7 +217,7 @@ export class GroupCommit {
   }
 }
 
-/** The records of a group are numbered without a gap, so a number is a place. */
+/** The records of a group are numbered without a gap, so a number gives the index. */
 function recordIn(group: Group | undefined, seq: number): LogRecord | undefined {
   const first = group?.records[0];
   return first === undefined || seq < first.seq ? undefined : group?.records[seq - first.seq];

@@ -21,7 +21,9 @@ export interface CoordinatorEvents extends RemovalEvents {
   fatal(error: Error): void;
 }
 
-/** Adds to an overview what only the thread around the loop knows: its mailbox, its own lag. */
+/**
+ * Adds to an overview the figures that only the thread around the loop has: its mailbox and lag.
+ */
 export type Surroundings = () => Record<string, unknown>;
 
 export interface CoordinatorOptions {

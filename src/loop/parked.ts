@@ -1,5 +1,6 @@
-// Owns the requests that wait: leases for a task to become eligible, reads for a task to end. They
-// wait in order of arrival and hold nothing; taking one out is all that happens to it here.
+// Owns the requests that wait: lease requests for a task to become eligible, reads for a task to
+// end. They wait in order of arrival and hold nothing. This file only keeps them and takes them
+// out: it never answers one.
 
 import { Heap, type Placed } from '../core/heap.ts';
 import type { LeaseRequest, TaskRequest } from '../model/request.ts';

@@ -1,5 +1,5 @@
-// Owns the course of reads: answered from the state at once (and held until what they saw is
-// durable), or parked until the task ends.
+// Owns the course of reads. A read is answered from the state at once, and the answer is held
+// until the records that it shows are durable; or it waits until its task ends.
 
 import { queuesBody, statsBody, workersBody } from '../core/overview.ts';
 import { queueFigures } from '../core/queue-figures.ts';

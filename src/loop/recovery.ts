@@ -1,6 +1,7 @@
-// Owns how a writer becomes the writer, and how it goes on after the log refused a record (R28,
-// R29): replay, append CoordinatorStarted, expire what is overdue, serve. While the log takes
-// nothing, reads are served from the state that it holds, and one probe at a time asks it again.
+// Owns how a coordinator becomes the log's writer, and how it goes on after the log refused a
+// record (R28, R29): replay, append CoordinatorStarted, expire overdue leases, serve. While the
+// log refuses writes, reads are served from the replayed state, and one write at a time probes the
+// log.
 
 import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
@@ -41,9 +42,12 @@ export class Recovery {
   private probeAt = 0;
   private probing = false;
   private skip: number;
-  /** For the first start only: a rebuild must not believe what was decided before it. */
+  /** Used by the first start only: decisions change its state, so a rebuild reads the log anew. */
   private prepared: Replayer | undefined;
-  /** Counts the logs lost: what was begun before one must not go on after it. */
+  /**
+   * Incremented each time an append fails. An async step compares it before and after its await,
+   * and stops if it changed.
+   */
   private losses = 0;
 
   constructor(options: CoordinatorOptions, commits: GroupCommit, loop: RecoveringLoop) {
@@ -76,7 +80,7 @@ export class Recovery {
     await this.becomeWriter();
   }
 
-  /** The log refused a group: nothing that was decided since is believed (R28). */
+  /** The log refused a group: no decision since then is believed (R28). */
   lost(result: 'fenced' | 'failed'): void {
     this.losses += 1;
     if (result === 'fenced') this.end(fenced());
@@ -157,7 +161,7 @@ export class Recovery {
       this.end(error as Error);
       return;
     }
-    // It was flushed when it was reopened: who reads the log may see all of it.
+    // Reopening the log flushed it, so readers may see all of it.
     this.options.events.durable(this.state.lastSeq, 0);
     this.enter('read-only');
     this.probeAt = this.time.now() + this.probeEveryMs;

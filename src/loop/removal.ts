@@ -1,9 +1,11 @@
-// Owns when forgotten history leaves the device: after its HistoryForgotten is flushed, and after
-// the archive has it where there is one, sealed stretch by sealed stretch in ascending order, in
-// the background (R32). It never decides what is forgotten, and removing the same again is
-// harmless. A stretch is rewritten again only when the forgetting has come as far beyond its end
-// again as at the last time, so that the rewrites of one stretch stay few however long a task in it
-// waits; and neighbours that became small become one.
+// Owns when forgotten history leaves the device (R32): in the background, one sealed segment after
+// the other, in ascending order. A segment is rewritten only after its HistoryForgotten is flushed
+// and, where there is an archive, only after the archive has the segment. It never decides what is
+// forgotten, and removing the same history again is harmless.
+//
+// A task that waits long keeps its segment from becoming empty. So a segment is rewritten again
+// only when the forgetting has come as far beyond its end again as at the last time: its rewrites
+// stay few. Small neighbours are merged.
 
 import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';
@@ -109,7 +111,10 @@ export class Removal {
     }
   }
 
-  /** As far as anything is forgotten, so that the archive has the end of every story it begins. */
+  /**
+   * Covers every segment that forgotten history touches: the archive then has the end of each
+   * task's story that it begins.
+   */
   private async keepInArchive(): Promise<void> {
     if (this.archive === undefined) return;
     for (const segment of this.log.sealed()) {
@@ -133,14 +138,14 @@ export class Removal {
     if (records > 0) this.events.removed?.(segment, records);
   }
 
-  /** In numbers: never less than what a stretch holds that nothing was removed from yet. */
+  /** Counted in record numbers: at least as many as a segment holds before any removal. */
   private pauseAfter({ last }: SealedSegment): number {
     const newest = this.log.sealed().at(-1);
     const fresh = newest === undefined ? 1 : newest.last - newest.first + 1;
     return Math.max(fresh, this.through - last);
   }
 
-  /** A stretch of several is looked at again when its last part would have been. */
+  /** A merged segment is looked at again when its last part would have been. */
   private async mergeSmall(): Promise<void> {
     while (
       !this.ending.signal.aborted &&
@@ -153,8 +158,9 @@ export class Removal {
   }
 
   /**
-   * What follows a TaskCreated goes only when that is gone, or goes with it: replay passes over the
-   * records of a task that was dropped, and would find holes in one that was not.
+   * A task's later records may go only when its TaskCreated is gone or goes in this rewrite.
+   * Replay passes over the records of a task without a TaskCreated. In a task that still has one,
+   * it would take a missing record for damage.
    */
   private isKept(segment: SealedSegment, record: LogRecord): boolean {
     const task = taskOf(record);

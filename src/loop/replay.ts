@@ -1,5 +1,6 @@
 // Owns the way from a log to a state: read every record in order, check it, apply it. It reads no
-// clock and guesses nothing: what cannot be believed is named and ends the replay.
+// clock and guesses nothing: the first record that cannot be believed is named and ends the
+// replay.
 
 import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
@@ -55,8 +56,8 @@ class Gone implements Removed {
 }
 
 /**
- * A replay that is handed one record after the other, for whoever follows a log that another
- * coordinator writes: its state is ready when it has to take over.
+ * A replay that is handed one record after the other. A coordinator that follows another one's log
+ * uses it: its state is ready when it has to take over.
  */
 export class Replayer {
   readonly state: State;
@@ -78,7 +79,8 @@ export class Replayer {
     const task = taskOf(record);
     if (record.seq !== state.lastSeq + 1) skipDropped(state, this.log, record.seq);
     if (task !== 0 && state.removed.has(task)) {
-      // The task's history was forgotten and part of it is removed already: this rest says nothing.
+      // The task was forgotten and some of its records are removed: the remaining ones say
+      // nothing.
       passOver(state, record);
       return;
     }

@@ -1,5 +1,6 @@
-// Owns when history is forgotten: one HistoryForgotten at a time, in strides, and none while an
-// earlier one is still being removed. Which tasks one forgets is decided in core/forgetting.ts.
+// Owns when history is forgotten: one HistoryForgotten at a time, with pauses between them, and
+// none while removal is still at work on an earlier one. Which tasks one forgets is decided in
+// core/forgetting.ts.
 
 import { forgetPauseMs, forgotten } from '../core/forgetting.ts';
 import { NO_SUBJECT } from '../core/subject.ts';

@@ -1,5 +1,5 @@
-// Owns what a part of the loop may do with the loop: look at what decisions look at, let a record
-// happen, and answer. Granting and reading hold a Turn and nothing else of the coordinator.
+// Owns what granting and reading may do with the loop: look at what a decision looks at, let a
+// record happen, and answer. They hold a Turn and nothing else of the coordinator.
 
 import type { Context } from '../core/context.ts';
 import type { Subject } from '../core/subject.ts';
@@ -19,8 +19,9 @@ export interface Turn {
   /** Checks the record, gives it the next number, appends it to the open group and applies it. */
   decide(record: LogRecord, subject: Subject): void;
   /**
-   * The only way out for an answer: it leaves when all that was decided before it is durable.
-   * @param needsProof false for figures: who shows them need not be confirmed as the writer
+   * The only way out for an answer: it leaves when every record that existed at its decision is
+   * durable.
+   * @param needsProof false for figures: whoever shows them need not be confirmed as the writer
    */
   answer(ticket: Ticket, response: Response, needsProof?: boolean): void;
 }

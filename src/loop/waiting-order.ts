@@ -1,5 +1,5 @@
-// Owns the order in which parked lease requests of several queues are looked at together: that of
-// their arrival (R20), each once. It serves nobody and changes nothing.
+// Owns the order in which lease requests that wait for several queues are looked at together: by
+// arrival (R20), each request once. It serves no request and changes nothing.
 
 import type { Parked, ParkedRequests } from './parked.ts';
 

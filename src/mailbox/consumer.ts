@@ -1,6 +1,7 @@
-// Owns the consumer's end: the one total order. Batches of all producers stand in one line, and
-// `drain` takes from its head only; nothing overtakes. Replies go back in batches. It decides
-// nothing about a message, and it takes none by itself: the coordinator drains when it is ready.
+// Owns the consumer's end: the one total order. The batches of all producers stand in one line,
+// and `drain` takes from its head only, so no message overtakes another. Replies go back in
+// batches. It decides nothing about a message. The coordinator drains when it is ready: no message
+// is pushed to it.
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { BatchReader, frameBytes, type MessageKind } from './frame.ts';
@@ -154,7 +155,10 @@ export class Consumer {
     this.#head = 0;
   }
 
-  /** @returns true: the batch is used up. Room is given back for what was taken, thrown or not. */
+  /**
+   * @returns true when the batch is used up. Room is given back for every message taken, even when
+   * the sink throws.
+   */
   #takeFrom(from: Peer, batch: BatchReader, room: Room, sink: MailboxSink): boolean {
     let requests = 0;
     let bytes = 0;
@@ -182,7 +186,10 @@ export class Consumer {
     this.#gauge?.release(requests, bytes);
   }
 
-  /** Messages that were admitted and died in their thread before they left it hold room still. */
+  /**
+   * Gives back the room of messages that were admitted but died in their thread before they left
+   * it.
+   */
   #reclaim(from: Peer): void {
     const { requests, bytes } = from.admitted.ahead(from.takenRequests, from.takenBytes);
     if (requests > 0) this.#release(from, requests, bytes);

@@ -3,9 +3,11 @@
 // what a message says. Both ends live in one process, so the machine's byte order is the order.
 
 /**
- * request: counts against the bound. report: the same, and may use the last eighth (heartbeat,
- * complete, fail: what keeps or ends a lease must not be shut out by new work). withdraw: the
- * ticket's asker is gone, no answer is wanted. hasten: the ticket must be parked no longer.
+ * request: counts against the bound.
+ * report: as request, and may use the last eighth: a heartbeat, complete or fail keeps or ends a
+ * lease, and new work must not shut it out.
+ * withdraw: the client of the ticket is gone and wants no answer.
+ * hasten: the ticket must not wait any longer.
  * reply: the one answer to a ticket.
  */
 export const messageKinds = ['request', 'report', 'withdraw', 'hasten', 'reply'] as const;

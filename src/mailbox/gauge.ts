@@ -1,5 +1,6 @@
-// Owns the bound: how much lies in the mailbox, in requests and in bytes, shared by all threads.
-// Admission costs a few atomic operations and no message. Nothing waits here: full means no.
+// Owns the bound of the mailbox: how many requests and bytes may lie in it, shared by all threads.
+// Admission costs a few atomic operations and no message. When the mailbox is full an offer is
+// refused at once: it never waits.
 
 export interface MailboxLimits {
   /** Messages that may lie in the mailbox, at least 8. */
@@ -50,8 +51,8 @@ export class Gauge {
     if (Atomics.load(this.#words, REQUESTS) < maxRequests) {
       const requests = Atomics.add(this.#words, REQUESTS, 1) + 1;
       const before = Atomics.add(this.#words, BYTES, bytes);
-      // A message larger than the whole bound passes when nothing else is there: it could never
-      // be sent otherwise, and the refusal would tell its sender to try again for ever.
+      // A message larger than the whole bound passes when the mailbox is empty. Otherwise it could
+      // never be sent, and each refusal would tell its sender to try again.
       if (requests <= maxRequests && (before + bytes <= maxBytes || before === 0)) return true;
       this.release(1, bytes);
     }
@@ -78,8 +79,9 @@ export class Gauge {
 }
 
 /**
- * What one producer was admitted with, ever; only it writes, and the consumer reads it when it has
- * died, to give back the room of messages that died with it.
+ * How many messages and bytes of one producer were ever admitted. Only the producer writes it.
+ * When the producer has died, the consumer reads it to give back the room of messages that died
+ * with it.
  */
 export class Admitted {
   readonly #words: Uint32Array;

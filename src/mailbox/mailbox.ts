@@ -1,6 +1,7 @@
-// Owns the wiring of the mailbox: what crosses threads in the data plane, and nothing else does.
-// Many producers, one consumer, one total order; bounded, batched, death-aware. The supervisor
-// creates it and hands the ends to the threads; it never sees a message itself.
+// Owns the wiring of the mailbox, which carries everything that crosses threads in the data plane.
+// It has many producers, one consumer and one total order. It is bounded and batched, and it
+// notices the death of either end. The supervisor creates it and hands the ends to the threads;
+// the supervisor sees no message.
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Admitted, Gauge, type GaugeShare, type MailboxLimits, shareGauge } from './gauge.ts';

@@ -14,7 +14,7 @@ export function listen(
 ): void {
   port.on('message', onBatch);
   port.on('close', onDeath);
-  // A port whose other side died earlier has had its 'close' without a listener; such a port
-  // cannot hold the event loop, which is the one sign of it that can be seen.
+  // A port whose other side died earlier has had its 'close' without a listener. Such a port
+  // cannot keep the event loop alive, and no other sign of its death can be seen.
   if (!(port as ReferencedPort).hasRef()) setImmediate(onDeath);
 }

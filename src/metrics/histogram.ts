@@ -1,5 +1,5 @@
-// Owns a histogram of durations or sizes that costs an addition per observation and crosses threads
-// as plain data; what formats metrics turns it into Prometheus' cumulative form.
+// Owns a histogram of durations or sizes. An observation costs one addition, and the data crosses
+// threads as plain numbers. The formatter of the metrics makes Prometheus' cumulative form of it.
 
 export interface HistogramData {
   /** Upper bounds, ascending; the last count is of what lies beyond them. */

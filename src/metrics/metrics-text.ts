@@ -34,7 +34,8 @@ export interface CoordinatorFigures {
 }
 
 /**
- * @param coordinator undefined: it does not answer; what threads know by themselves is shown
+ * @param coordinator undefined when the coordinator does not answer: then only the threads' own
+ * figures are shown
  * @returns Prometheus text
  */
 export function metricsText(

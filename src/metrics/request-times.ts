@@ -1,5 +1,5 @@
-// Owns what one thread measures and others gather: how long its requests took, and how late its
-// event loop runs. Figures cross threads as plain data.
+// Owns what one thread measures and another gathers: how long the thread's requests took, and how
+// late its event loop runs. The figures cross threads as plain data.
 
 import type { Op } from '../model/request.ts';
 import type { Answer } from '../protocol/answer-frame.ts';

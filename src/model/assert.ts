@@ -1,5 +1,6 @@
-// Owns the third kind of "no": a broken invariant. A refusal is a value, an operating error is an
-// Error with a code, and this is a bug: whoever catches it must stop, not carry on.
+// Owns the check of an invariant. A refusal is a value and an operating error is an Error with a
+// code. A broken invariant is a bug: whoever catches it must stop, because the state can no longer
+// be trusted.
 
 export class InvariantBroken extends Error {
   override readonly name = 'InvariantBroken';

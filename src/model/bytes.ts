@@ -76,7 +76,9 @@ export class ByteWriter {
     this.length = at;
   }
 
-  /** A lone surrogate becomes U+FFFD: whoever must not lose one refuses it before. */
+  /**
+   * A lone surrogate becomes U+FFFD. A caller that must not lose one refuses the string before.
+   */
   string(value: string): void {
     if (value.length <= ASCII_LOOP_MAX && this.asciiString(value)) return;
     const size = Buffer.byteLength(value);

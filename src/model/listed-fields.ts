@@ -1,5 +1,5 @@
-// Owns the list of the fields that a record can have, for those who want to know them without
-// having a record: which flags a type knows, and whether the documents name them all.
+// Owns the list of the fields that a record can have. Its users have no record at hand: they ask
+// which flags a type knows, or whether the documents name every field.
 
 import type { Fields } from './field-visitor.ts';
 

@@ -1,4 +1,4 @@
-// Owns the guess which known name somebody meant who wrote one that is not known.
+// Owns the guess at the known name that was meant when an unknown name was written.
 
 /**
  * @returns the known name that differs least from what was given, or undefined when each differs by

@@ -13,7 +13,9 @@ export interface Operation {
   /** A method of the socket, where named one of another name. */
   readonly socket?: true | string;
   readonly batch?: true;
-  /** Not to be sent again once it may have been received: a second one would be another. */
+  /**
+   * Must not be repeated once it may have been received: the repetition would be a second request.
+   */
   readonly once?: true;
   /** How much heavier its answer may be than a few numbers, in the units of a connection. */
   readonly weight?: number;

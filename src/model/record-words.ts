@@ -1,5 +1,6 @@
-// Owns what one record says in words. The lines of `log` and the rows of `explain` are both made
-// from this description, so that no fact is worded in two places; they differ in how they join it.
+// Owns the words for one record. The lines of `log` and the rows of `explain` are both made from
+// this description, so a fact has the same words in both. They differ only in how they join the
+// words.
 
 /**
  * The fields of a record under their stored names in camel case. A record that came as JSON may be

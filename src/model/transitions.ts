@@ -1,6 +1,6 @@
-// Owns the state machine as data: which record may happen to a task in which state, where it leads,
-// on which condition, and by which rule. A missing row is a refusal. check.ts decides from this
-// table and docs/STATES.md is made from it.
+// Owns the state machine as data: which record may happen to a task in which state, to which state
+// it leads, on which condition, and by which rule. A record without a row is refused. check.ts
+// decides from this table, and docs/STATES.md is made from it.
 
 import { invariant } from './assert.ts';
 import type { LogRecord, RecordType } from './records.ts';
@@ -108,8 +108,8 @@ export const TRANSITIONS: readonly Transition[] = [
   row('DEAD', 'TaskCancelled', 'DEAD', late, lateRule),
 ];
 
-// Two maps, not one with joined keys: each record is looked up here, and joining would be the
-// dearest part of it.
+// A map of maps, not one map with joined keys: each record is looked up here, and joining the key
+// would be the costliest part of the look-up.
 const TABLE = new Map<From, Map<RecordType, readonly Transition[]>>();
 for (const transition of TRANSITIONS) {
   const cells = TABLE.get(transition.from) ?? new Map<RecordType, readonly Transition[]>();
@@ -124,9 +124,9 @@ export function transitionOf(from: From, record: LogRecord): Transition | undefi
 }
 
 /**
- * The transition of a record whose task's earlier records may be missing: most records tell by
+ * The transition of a record whose task's earlier records may be missing. Most records tell by
  * themselves in which state their task was.
- * @param tracked the state that the earlier records led to, as far as they are there
+ * @param tracked the state after those earlier records that are there
  * @param record one about a task
  */
 export function transitionAfter(tracked: From, record: LogRecord): Transition {

@@ -1,6 +1,6 @@
-// Owns the reading of the log in pages: the records that match, in ascending order, up to a bound
-// of records and bytes, and where to go on. Long searches are done in slices, so that one of them
-// does not hold up everybody else who asks.
+// Owns the reading of the log in pages: the matching records in ascending order, up to a bound of
+// records and bytes, and the number to go on from. A long search is done in slices, so that it
+// does not hold up the reader's other questions.
 
 import type { LogReader } from '../log/log.ts';
 import type { LogRecord } from '../model/records.ts';
@@ -54,7 +54,7 @@ async function readForward(
   to: number,
   page: PageWriter,
 ): Promise<number> {
-  // What is durable may not be visible here for a moment; it is not passed over then.
+  // A durable record may not be visible in this handle yet: then the page ends before it.
   const end = Math.min(to, paging.log.lastNumber);
   let from = start;
   while (from <= end) {

@@ -19,7 +19,10 @@ export interface LogQuery extends LogFilter {
   readonly limit: number;
   /** Only the last so many of the records that match and are not before `from`. */
   readonly tail?: number | undefined;
-  /** Of the task in `taskId`: spares reading the log through, but tells of nothing after `asOf`. */
+  /**
+   * Follows the chain of the task in `taskId` instead of reading the whole log. It does not cover
+   * records after `asOf`.
+   */
   readonly chain?: TaskChain | undefined;
 }
 

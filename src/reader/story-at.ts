@@ -1,6 +1,6 @@
-// Owns the story of a task as it was after an earlier record: the state is replayed up to there,
-// and the task's standing in it explained. No coordinator is asked,
-// so nothing is known of workers that ask.
+// Owns the story of a task as it was after an earlier record: the log is replayed up to that
+// record, and the task is explained from that state. No coordinator is asked, so the story says
+// nothing of workers that ask for tasks.
 
 import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';

@@ -1,6 +1,6 @@
-// Owns the way through one task's records without an index: back along `prev` from its newest
-// record, and along each lease's extensions. Its cost is that task's history, however long the log
-// is.
+// Owns the way through one task's records without an index: back along `prev` from the newest
+// record, and along each lease's extensions. The cost grows with that task's history, not with the
+// log.
 
 import type { LogReader } from '../log/log.ts';
 import type { LogRecord } from '../model/records.ts';

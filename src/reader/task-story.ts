@@ -1,6 +1,6 @@
-// Owns the reading of what explain needs: the task's records, the starts of the coordinator that
-// fall into its history, the tasks that a redrive connects it with, and what lay in its waits. It
-// bounds how much it reads; what was left out is said.
+// Owns the reading of what explain needs: the task's records, the coordinator's starts during its
+// history, its relatives by redrive, and the other tasks' grants during its waits. It reads a
+// bounded number of records, and reports how many it left out.
 
 import type { StartRead, TaskStory } from '../explain/explain-task.ts';
 import type { RelativeStory } from '../explain/relatives.ts';

@@ -1,6 +1,7 @@
 // Owns the reading of the bearer token, for servers and clients alike: from a file, or from
-// LEASEHOLD_TOKEN. Spaces and line ends around it are an accident of writing it down; anything else
-// that no header may carry is refused here, before the token is used.
+// LEASEHOLD_TOKEN. Spaces and line ends around the token are taken off, because editors and shells
+// add them. Any other character that no header may carry is refused here, before the token is
+// used.
 
 import { errnoText } from '../model/errno-text.ts';
 

@@ -1,5 +1,5 @@
-// Owns which environment variables that begin with LEASEHOLD_ mean something. A variable that is
-// misspelt is ignored by everybody and missed by its author, so it is found here and told.
+// Owns which environment variables that begin with LEASEHOLD_ have a meaning. Everybody ignores a
+// misspelt variable and its author does not notice, so it is reported here.
 
 import { nearestName } from '../model/nearest.ts';
 import { KNOB_NAMES, type Knob, variableOf } from './knob-table.ts';
@@ -17,8 +17,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Kubernetes gives each container variables for every Service of its namespace: of one that is
- * called leasehold, or leasehold-http, they begin as ours do. Their shape tells them apart.
+ * Kubernetes gives each container variables for every Service of its namespace. Those of a Service
+ * called leasehold or leasehold-http begin with LEASEHOLD_ too. Their shape tells them apart.
  */
 const SERVICE = /^LEASEHOLD_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?)$/;
 const SERVICE_PORT = /^LEASEHOLD_(\w+_)?PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
@@ -30,8 +30,9 @@ const isOfKubernetes = (name: string, value: string): boolean =>
   (/^LEASEHOLD_(\w+_)?PORT$/.test(name) && SERVICE_URL.test(value));
 
 /**
- * @returns the variable's value where it is meant for this knob. LEASEHOLD_HTTP_PORT is what
- * Kubernetes gives for a Service called leasehold-http, too: then it is a URL, and not meant.
+ * @returns the variable's value where it is meant for this knob. For a Service called
+ * leasehold-http Kubernetes sets LEASEHOLD_HTTP_PORT too: that value is a URL, and is not meant
+ * for the knob.
  */
 export function knobVariable(
   name: string,

@@ -47,8 +47,8 @@ export class Environment {
   failure: Error | undefined;
 
   /**
-   * The data file must have been looked at (page-check.ts): LMDB believes every page number and
-   * offset that it finds, and one beyond the file ends the process instead of the attempt.
+   * The data file must have passed page-check.ts. LMDB believes every page number and offset that
+   * it finds, and one beyond the file ends the process instead of throwing an error.
    */
   constructor(directory: string) {
     this.directory = directory;
@@ -88,9 +88,13 @@ export class Environment {
   }
 
   /**
-   * One atomic commit of these entries, in ascending order and all after everything that is there.
-   * It is flushed when this returns. After 'failed' the environment must be left: LMDB takes no
-   * more writes after an error of a commit's last one, and a transaction that cannot begin crashes.
+   * One atomic commit of these entries, in ascending order and all after every entry that is
+   * there. It is flushed when this returns. After 'failed' the environment must be left: after an
+   * error of a commit's last write LMDB takes no more writes, and a transaction that cannot begin
+   * crashes.
+   *
+   * All conditions are checked inside the transaction. LMDB lets one write transaction run at a
+   * time, so no other process can take the number between the check and the write.
    * @param free the number that must not be taken
    * @param before the greatest key, which the entries follow
    * @param replaced overwritten under the same conditions
@@ -112,13 +116,16 @@ export class Environment {
       return written;
     } catch (error) {
       this.failure = error as Error;
-      // LMDB has told it to the standard error in half a line: what is said next begins a new one.
+      // LMDB has written half a line about the error to standard error: the next message needs a
+      // new line.
       if (this.failure.message.includes(WRITE_REFUSED)) fs.writeSync(STDERR, '\n');
       return 'failed';
     }
   }
 
-  /** Inside the transaction: a refused entry does not end it, so the caller must. */
+  /**
+   * Runs inside the transaction. A refused entry does not end the transaction: the caller must.
+   */
   private put(
     free: number,
     before: number,
@@ -136,9 +143,10 @@ export class Environment {
 
   /**
    * Whether the transaction began where the newest commit ended. LMDB keeps the number of the
-   * newest commit in memory that all processes share, and whoever opens the environment stores
-   * there what it has read a moment ago, without the writers' lock. A commit in that moment is
-   * forgotten: the next transaction would begin before it, and replace it. The file tells.
+   * newest commit in memory that all processes share. Whoever opens the environment stores there
+   * the number that it read a moment before, without the writers' lock. If another process commits
+   * in that moment, LMDB forgets the commit: the next transaction would begin before it, and
+   * replace it. The file has the true number, so it is compared.
    */
   private beganOnNewest(): boolean {
     const { fd } = this;
@@ -150,13 +158,13 @@ export class Environment {
     try {
       return this.db.getBinaryFast(seq);
     } catch {
-      // After an error of a commit's last write LMDB refuses to read as well, and a request may
-      // want a payload before the environment is opened anew.
+      // After an error of a commit's last write LMDB refuses reads as well, and a request may need
+      // a payload before the environment is opened anew.
       return undefined;
     }
   }
 
-  /** Leaves the environment, or gives up after so long. */
+  /** Leaves the environment, or gives up after `stallMs`. */
   async close(stallMs: number): Promise<void> {
     if (this.fd !== undefined) fs.closeSync(this.fd);
     this.fd = undefined;
@@ -189,16 +197,16 @@ function openDatabase(directory: string, { noSync = false } = {}): Database {
 /**
  * Leaves zeros on the stack below its caller, where the arguments of a call lie.
  *
- * LMDB 3.5.6 words a write that the device refuses with three numbers of which it may have set only
- * one, in a buffer of 100 bytes. The others are what lies on the stack; if they are long, the text
- * goes beyond the buffer and damages the heap, and the process dies of that some time later.
+ * When the device refuses a write, LMDB 3.5.6 formats three numbers into a buffer of 100 bytes,
+ * and it may have set only one of them. The other two are whatever lies on the stack. Long ones
+ * overflow the buffer and damage the heap, and the process dies of that some time later.
  */
 const clearStack = (): number => Math.max(...ZEROS);
 
 /**
- * lmdb takes nothing out of its table by itself: each environment that was left would stay in
- * memory with its write buffer and its newest promises, a hundred kilobytes or more, and a log
- * opens new ones for years. One that does not close is not let go of: its write is under way.
+ * lmdb never removes an environment from its table. Each one that was left would stay in memory
+ * with its write buffer and its newest promises, a hundred kilobytes or more, and a log opens new
+ * ones for years. An environment that does not close stays in the table: its write is under way.
  */
 async function closeDatabase(db: Database): Promise<void> {
   await db.close();

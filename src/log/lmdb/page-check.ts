@@ -1,6 +1,6 @@
-// Owns the look at a whole data file before LMDB maps it: every page that either of its trees can
-// reach lies in the file and is used once, none is in use and free too, and no entry of the newest
-// commit is hidden. What the entries say is not looked at: they have checksums.
+// Owns the check of a whole data file before LMDB maps it. Every page that either of its trees can
+// reach lies in the file and is used once; no page is both in use and free; no entry of the newest
+// commit is hidden. The contents of the entries are not checked here: they have checksums.
 
 import { PAGE_HEADER_BYTES, readWord } from './env-files.ts';
 import { PageDamaged } from './page.ts';
@@ -11,7 +11,7 @@ import { NO_PAGE } from './page-meta.ts';
 const UNWRITTEN_MAX = 65_536;
 const WORD_BYTES = 8;
 
-/** @throws PageDamaged when LMDB could be led astray by it. */
+/** @throws PageDamaged when the file could mislead LMDB. */
 export function checkPages(file: PageFile): void {
   new PageCheck(file).check();
 }
@@ -74,7 +74,9 @@ class PageCheck {
     }
   }
 
-  /** A list as LMDB stores it: how many words follow, then page numbers; -n before one: n pages. */
+  /**
+   * A list as LMDB stores it: the count of words, then page numbers. -n before a number: n pages.
+   */
   private assertFree(list: Buffer): void {
     const words = list.length < WORD_BYTES ? 0 : readWord(list, 0);
     if (list.length < WORD_BYTES * (words + 1)) {

@@ -1,5 +1,6 @@
-// Owns the two meta pages with which a data file begins: which of them counts, and whether they can
-// be believed. They carry no checksum, so everything about them that is known is held against them.
+// Owns the two meta pages with which a data file begins: which of them counts, and whether they
+// can be believed. They carry no checksum, so they are compared with everything that is known
+// about them.
 
 import {
   INTEGER_KEYS_FLAG,

@@ -1,5 +1,6 @@
 // Owns one page of an environment's trees: where its nodes, keys and values lie. Each offset is
-// looked at before it is used, so a damaged page is an error and never a read beside it.
+// checked before it is used: a damaged page throws an error and never causes a read outside the
+// page.
 
 import fs from 'node:fs';
 import { PAGE_HEADER_BYTES, readWord } from './env-files.ts';

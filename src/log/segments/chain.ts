@@ -1,6 +1,7 @@
-// Owns how the segments of a log hang together: each sealed one names its successor, the last is
-// not sealed, and an empty one after it was made ahead of need. What lies between one and its
-// successor has become part of it and does not count. Anything else is not this log.
+// Owns how the segments of a log form a chain. Each sealed segment names its successor, and the
+// last is not sealed. An empty segment after the last was made ahead of need. A segment between
+// one and its successor was merged into that one and does not count. Any other arrangement is
+// refused.
 
 import type { PageFile } from '../lmdb/page-file.ts';
 import { LogCorrupt } from '../log.ts';
@@ -48,7 +49,7 @@ function link(
 ): Segment | undefined {
   for (const [i, name] of names.entries()) {
     const before = segments.at(-1);
-    // It is part of the one before by now; a crash left it behind.
+    // This segment was merged into the one before; a crash left its files behind.
     if (before?.seal !== undefined && name.ordinal < before.seal.successor) continue;
     const first = (before?.last ?? 0) + 1;
     const segment = load(name, first);

@@ -2,8 +2,8 @@
 // its last record) and the mark where a restored log skips numbers. Like records they carry a
 // checksum over key and bytes; the type code 0 tells them from records.
 //
-// Seal and skip stand at the number that the next record would have taken. So whoever still
-// believes that this number is free, and appends on that condition, is refused.
+// Seal and skip stand at the number that the next record would have taken. A writer that does not
+// know of them still appends at that number on the condition that it is free, and is refused.
 
 import { ByteReader, ByteWriter } from '../../model/bytes.ts';
 import { checksum } from '../checksum.ts';

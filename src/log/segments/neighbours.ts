@@ -1,6 +1,6 @@
-// Owns which sealed segments become one: neighbours that are small together. Rewriting leaves what
-// is remembered of each segment, a few records often, and files of years would pile up. It looks
-// at sizes and changes nothing.
+// Owns which sealed segments are merged: neighbours that are small together. A rewrite often
+// leaves only a few records of a segment, and without merging the files of years would pile up. It
+// looks at sizes and changes nothing.
 
 import type { Segment } from './chain.ts';
 import { fileBytes } from './segment-files.ts';

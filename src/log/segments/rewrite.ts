@@ -1,7 +1,7 @@
-// Owns the making of one segment out of sealed neighbours, without the records that may go: the
-// first one's ordinal is written anew as its next generation, whole under a temporary name, and
-// given its own name when all of it is flushed. From then on it counts, and what it was made of is
-// a leftover. It does not decide what may go, nor which segments become one.
+// Owns the making of one segment out of sealed neighbours, without the records that may go. The
+// first neighbour's ordinal is written anew as its next generation, under a temporary name. It
+// gets its own name when all of it is flushed. From then on it counts, and its sources are
+// leftovers. The caller decides which records may go and which segments are merged.
 
 import { setImmediate } from 'node:timers/promises';
 import type { LogRecord } from '../../model/records.ts';

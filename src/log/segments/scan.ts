@@ -1,5 +1,5 @@
 // Owns the reading of one segment in batches: each record under the number that is expected next,
-// or the error that names it. Between batches nothing is held, so a caller may take its time.
+// or the error that names it. Nothing stays open between batches, so a caller may take its time.
 
 import type { LogRecord } from '../../model/records.ts';
 import { checksumOf, decodeRecord } from '../codec.ts';

@@ -1,5 +1,5 @@
-// Owns the names and the life of segment directories under log/: which exist, which count, how one
-// comes into being whole or not at all. It knows nothing of what is inside.
+// Owns the names and the life of segment directories under log/: which exist, which count, and how
+// one is made whole or not at all. It knows nothing of their contents.
 
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,6 @@
-// Owns the open data files of segments, and what happens when one cannot be read: again, on the
-// newer state, when a writer overtook us; else an error in words that names the record.
+// Owns the open data files of segments, and what happens when one cannot be read. When a writer
+// committed meanwhile, the read is tried again on the newer state. Otherwise the error names the
+// record.
 
 import { errnoText } from '../../model/errno-text.ts';
 import { dataFile } from '../lmdb/env-files.ts';

@@ -65,7 +65,8 @@ export class Segments {
   follow(): boolean {
     const { live } = this;
     const sameFiles = signature(listSegments(this.logDir)) === this.loaded;
-    // Reading refreshes too, so what counts is what the file holds against what is known of it.
+    // Reading refreshes the file too, so its content is compared with what is known of the
+    // segment.
     const now = sameFiles ? this.loadSegment(live, live.first, false) : undefined;
     if (now === undefined || now.seal !== undefined || now.dropped.length !== live.dropped.length) {
       this.load();
@@ -211,7 +212,10 @@ export class Segments {
   }
 }
 
-/** Whoever writes to a file has looked at it, and goes on faster than we can look. */
+/**
+ * A file that changes has a writer, and the writer checked the file when it opened it. A busy
+ * writer may outrun this check.
+ */
 function checkUnlessWritten(file: PageFile): void {
   try {
     checkPages(file);

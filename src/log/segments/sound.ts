@@ -1,5 +1,5 @@
-// Owns how much can be believed of a segment that is damaged: its records in a row, from its first
-// up to the one before the damage. What its header declares absent is no damage.
+// Owns how much of a damaged segment can be believed: its records from the first up to the one
+// before the damage. A number that the segment's header declares absent is no damage.
 
 import { loadHeader, type Segment } from './chain.ts';
 import { clipped, DroppedRanges } from './dropped-ranges.ts';
@@ -32,7 +32,7 @@ export function soundPart(files: SegmentReader, name: SegmentName, first: number
   }
 }
 
-/** Where it is damaged itself nothing is known to be absent. */
+/** When the header itself is damaged, no number counts as declared absent. */
 function headerOf(files: SegmentReader, name: SegmentName, first: number) {
   try {
     return files.read(
