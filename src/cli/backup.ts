@@ -1,6 +1,6 @@
-// Owns `backup`: a consistent copy of a data directory, also of one that a server runs on, or what
-// an earlier copy lacks of it; and the way out when a record is damaged: the sound part before it.
-// Restoring is starting on the copy.
+// Owns `backup`: a consistent copy of a data directory, also while a server runs on it, or only
+// the records that an earlier copy lacks. When a record is damaged, the command copies the sound
+// part before that record. To restore, start a server on the copy.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { Command } from 'commander';

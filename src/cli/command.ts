@@ -1,5 +1,5 @@
-// Owns what all commands share: the shape of a command file, the exit statuses, and how a refusal
-// or a failure is said. It knows no single command.
+// Owns the parts that all commands share: the shape of a command file, the exit statuses, and how
+// a refusal or a failure is printed. This file knows no single command.
 
 import type { Command } from 'commander';
 import { DURATION_EXAMPLES, readDuration } from '../model/read-duration.ts';

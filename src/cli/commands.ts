@@ -1,5 +1,5 @@
-// Owns which commands there are. A command's own file is loaded only when it is asked for, so that
-// starting is quick.
+// Owns the list of commands. The file of a command is loaded only when that command runs, so that
+// the start is quick.
 
 import type { Define } from './command.ts';
 

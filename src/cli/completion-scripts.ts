@@ -1,4 +1,4 @@
-// Owns how completion is written for each shell. What is completed comes as data.
+// Owns how completion is written for each shell. The words to complete are passed in as data.
 
 /** One flag of a command. */
 export interface Word {

@@ -1,5 +1,5 @@
-// Owns `completion`: prints the script by which a shell completes the command line. It is made from
-// the commands' own definitions, so it names what there is and nothing else.
+// Owns `completion`: prints the script by which a shell completes the command line. The script is
+// made from the commands' own definitions, so it names every flag that exists and no other.
 
 import { type Argument, Command, type Option } from 'commander';
 import { type Io, say } from './command.ts';

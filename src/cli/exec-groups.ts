@@ -1,6 +1,6 @@
-// Owns the process groups of the commands that run now. A command must not go on without its lease:
-// not when this process ends, however that is, and not while it is suspended and sends no
-// heartbeats.
+// Owns the process groups of the commands that run now. A command must not go on without its
+// lease. So the commands are killed when this process exits. While this process is suspended they
+// are suspended too, because nobody sends heartbeats for them.
 
 import type { ChildProcess } from 'node:child_process';
 

@@ -1,5 +1,6 @@
-// Owns what the end of a command means: 0 is success with stdout as the result, 65 (EX_DATAERR) a
-// failure that no further attempt can mend, everything else a failure that one may.
+// Owns the meaning of a command's exit status. 0 is success, with stdout as the result. 65
+// (EX_DATAERR) is a failure that no further attempt can mend. Every other end is a failure that a
+// further attempt may mend.
 
 import { PermanentFailure } from '../client/errors.ts';
 import type { Handler } from '../client/handler.ts';

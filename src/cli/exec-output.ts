@@ -1,5 +1,5 @@
-// Owns the bounded memory of what a command says: the beginning of stdout, which becomes the result
-// or nothing, and the end of stderr, which becomes the reason.
+// Owns the bounded memory of a command's output: the beginning of stdout, which becomes the result
+// unless stdout was too long, and the end of stderr, which becomes the reason of a failure.
 
 /** Keeps everything up to a limit; beyond it only the count goes on. */
 export class HeadCapture {

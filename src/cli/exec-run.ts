@@ -1,5 +1,6 @@
-// Owns one run of the command of `work`: payload in, output out, bounded, and an end for the whole
-// process group when the run is aborted. What the end means for the task exec-handler.ts says.
+// Owns one run of the command of `work`: the payload goes in, bounded output comes out, and an
+// abort ends the whole process group. exec-handler.ts says what the end of the command means for
+// the task.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { LeaseholdError } from '../client/errors.ts';
@@ -30,14 +31,16 @@ export interface ExecEnd {
 }
 
 const STDERR_KEPT_BYTES = 4_000;
-/** How long output may still come after the command itself has ended: something that it left
- * running in the background may hold the pipes open. */
+/**
+ * How long output may still come after the command itself has ended. A process that the command
+ * left in the background may hold the pipes open for ever.
+ */
 const LAST_OUTPUT_MS = 500;
 const isWindows = process.platform === 'win32';
 
 /**
- * @throws LeaseholdError WRONG_MACHINE when the command could not be started: there is no shell, no
- *   memory, no file descriptor. The command has seen nothing of the task then.
+ * @throws LeaseholdError WRONG_MACHINE when the command could not be started (no shell, no memory,
+ *   no file descriptor); the command has then seen nothing of the task
  */
 export async function execRun(run: ExecRun): Promise<ExecEnd> {
   const stdout = new HeadCapture(run.stdoutMaxBytes);

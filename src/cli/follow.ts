@@ -1,5 +1,5 @@
-// Owns following the log: record by record, in order, each once, over restarts of the server and
-// cut connections. It ends when somebody ends it, or when the server is gone for too long.
+// Owns following the log: every record in order, each once, over restarts of the server and cut
+// connections. Following ends when the user ends it, or when the server is gone for too long.
 
 import { LeaseholdError, RefusedError } from '../client/errors.ts';
 import { monotonicMs, pause } from '../client/local-clock.ts';

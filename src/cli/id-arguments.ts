@@ -1,5 +1,5 @@
-// Owns the ids that are typed by hand: an id of wrong shape is a usage error, told before a server
-// is asked.
+// Owns the ids that are typed by hand. An id of the wrong shape is a usage error, and is reported
+// before a server is asked.
 
 import { parseLeaseId, parseTaskId } from '../model/ids.ts';
 import { usage } from './command.ts';

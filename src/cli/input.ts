@@ -1,4 +1,4 @@
-// Owns the reading of what a user gives as bytes: a file, or the standard input.
+// Owns the reading of bytes that a user passes in: from a file, or from the standard input.
 
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';

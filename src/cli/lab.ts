@@ -1,5 +1,5 @@
-// Owns `lab`: a coordinator to play with, on a directory that goes when it ends, with leases short
-// enough to wait for and its log printed while it grows.
+// Owns `lab`: a coordinator to play with. Its directory is removed when it ends, its leases are
+// short enough to wait for, and its log is printed while it grows.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';

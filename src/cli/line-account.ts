@@ -1,5 +1,5 @@
-// Owns the account of `submit --lines`: which lines are submitted, which are refused, of which
-// nobody knows, and how the same command goes on.
+// Owns the account of `submit --lines`: which lines are submitted, which are refused, for which
+// lines no answer came, and how to continue with the same command.
 
 import type { Wire } from '../client/transport.ts';
 import { EXIT } from './command.ts';

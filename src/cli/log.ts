@@ -1,4 +1,5 @@
-// Owns `log`: shows records, a line each, and goes on with what becomes durable when asked to.
+// Owns `log`: prints records, one a line. On request it goes on with records as they become
+// durable.
 
 import { type Command, Option } from 'commander';
 import { PAGE_DEFAULT, PAGE_MAX } from '../model/limits.ts';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Owns the command line as a whole: which commands there are, and what their ends mean as exit
-// statuses. A command's own file is loaded only when it is asked for, so that starting is quick.
+// Owns the command line as a whole: finds the command, runs it, and turns its end into an exit
+// status. The file of a command is loaded only when that command runs, so that the start is quick.
 
 import { Command, CommanderError } from 'commander';
 import { errnoText } from '../model/errno-text.ts';

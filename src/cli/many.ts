@@ -1,5 +1,6 @@
-// Owns what kill and redrive have in common: the tasks are named or found by a filter, shown first
-// when asked for, and then treated in batches, each by itself.
+// Owns the parts that kill and redrive share. The tasks are named or found by a filter, and
+// printed first when the user asks for that. Then they are sent in batches, in which the
+// coordinator decides each task by itself.
 
 import { type Command, Option } from 'commander';
 import { PAGE_MAX } from '../model/limits.ts';

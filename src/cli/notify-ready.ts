@@ -1,5 +1,5 @@
 // Owns how systemd is told that the coordinator is ready (Type=notify). The message is a datagram
-// on a Unix socket, which Node cannot send; systemd brings a program that can.
+// on a Unix socket. Node cannot send one; systemd brings a program that can.
 
 import { execFile } from 'node:child_process';
 import { type Io, say } from './command.ts';

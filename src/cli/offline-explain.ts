@@ -1,5 +1,5 @@
-// Owns `explain --data-dir`: the same story, read from the log itself, as of its newest record or
-// of any earlier one.
+// Owns `explain --data-dir`: the same story as from a server, read from the log itself, as of the
+// newest record or of any earlier one.
 
 import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';

@@ -21,8 +21,8 @@ interface Query {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * @param show called with each record, in order.
- * @throws CliError when there is no log, or no task of that id in it.
+ * @param show receives each record, in order
+ * @throws CliError when there is no log, or no task with that id in the log
  */
 export async function logOffline(
   asked: Query,

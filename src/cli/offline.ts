@@ -1,5 +1,6 @@
-// Owns what commands share that read a data directory themselves, with or without a server beside
-// them: opening the log, replaying it, and saying what is wrong with it. They change no file.
+// Owns the parts shared by the commands that read a data directory themselves, with or without a
+// running server: opening the log, replaying it, and saying what is wrong with it. These commands
+// change no file.
 
 import type { Command } from 'commander';
 import type { State } from '../core/state.ts';
@@ -66,8 +67,8 @@ export function untilOf({ at }: OfflineOptions, log: LogReader): number {
 }
 
 /**
- * A state of before goes without the tasks whose records are removed by now.
- * @throws CliError naming the record to which the log goes back.
+ * An earlier state cannot be rebuilt without the tasks whose records are removed by now.
+ * @throws CliError that names the record from which on states can be told
  */
 export function assertTold(log: DirectoryReader, until: number): void {
   const { removedAt } = log;

@@ -1,6 +1,6 @@
-// Owns what becomes of a command whose standard output or error takes nothing more: the reader went
-// away, or the device that it goes to is full. It writes nothing else and decides no exit status of
-// a command that ended by itself.
+// Owns what happens to a command whose standard output or error can take no more text, because the
+// reader went away or the device is full. This file writes nothing else, and does not change the
+// exit status of a command that ended by itself.
 
 import { EXIT, type Io, say } from './command.ts';
 

@@ -1,5 +1,5 @@
-// Owns how one record reads on a line: number, time, type, task, what the record did to the task's
-// state, and the facts that matter. The words are those of model/record-words.ts.
+// Owns how one record reads on a line: number, time, type, task, the change of the task's state,
+// and the facts that matter. The words come from model/record-words.ts.
 
 import { describeRecord } from '../model/record-words.ts';
 import { clockText, dateText, lineText } from './words.ts';

@@ -1,4 +1,4 @@
-// Owns what commands make of a refusal: its sentence for people, and its exit status.
+// Owns how commands show a refusal: its sentence for people, and the exit status.
 
 import type { Wire } from '../client/transport.ts';
 import { CliError, EXIT } from './command.ts';

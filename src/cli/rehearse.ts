@@ -1,4 +1,5 @@
-// Owns `rehearse`: tries a user's own worker against what can go wrong, and says how it did.
+// Owns `rehearse`: tries a user's own worker against the faults of a distributed system, and
+// reports the result.
 
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

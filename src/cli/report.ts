@@ -1,5 +1,5 @@
-// Owns what heartbeat, complete and fail have in common: the task is found from the lease, the
-// report is made once, and the answer is printed with the number of the record it caused.
+// Owns the parts that heartbeat, complete and fail share: the task is found by its lease, the
+// report is sent, and the answer is printed with the number of the record that the report caused.
 
 import { CliError, EXIT, type Io, say } from './command.ts';
 import { leaseIdOf } from './id-arguments.ts';
@@ -11,8 +11,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export type Verb = 'heartbeat' | 'complete' | 'fail';
 
 /**
- * @param text makes the line for people from the answer and the task's id.
- * @throws CliError when the answer is no success
+ * @param text makes the line for people, from the answer and the task's id
+ * @throws CliError when the answer is not a success
  */
 export async function report(
   verb: Verb,
@@ -35,8 +35,8 @@ export async function report(
 }
 
 /**
- * A report whose answer was lost was sent again: what is refused as its duplicate is itself, and
- * the outcome that it had is the answer.
+ * A report whose answer was lost is sent again, and the coordinator then refuses it as a duplicate
+ * of itself. In that case the outcome of the first report is the answer.
  */
 function ownReport({ body, resent }: Asked, verb: Verb): Fields {
   const { reason, first_report, first_outcome, first_record, task_state } = body;

@@ -31,7 +31,8 @@ export function define(command: Command, io: Io): void {
   );
   command.action(async (options: Options) => {
     const { status, stuck } = await serve(settingsOf(options, io), io);
-    // A write that hangs in the device holds its thread, and an exit in order waits for that.
+    // A write that hangs in the device holds its thread, and an orderly exit waits for that
+    // thread.
     if (stuck) process.kill(process.pid, 'SIGKILL');
     // Threads that were given up, not closed, would keep the process alive.
     process.exit(status);
@@ -69,8 +70,8 @@ async function serve(settings: Settings, io: Io): Promise<Over> {
     process.on(signal, () => {
       asked += 1;
       if (asked === 1) return system.stop();
-      // At once means at once: no exit hooks, which could wait for threads that write. Whatever
-      // was acknowledged is on the disk.
+      // A second signal ends the process at once, without exit hooks, because these could wait for
+      // threads that write. Nothing is lost: every acknowledged record is on the disk already.
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);
     });

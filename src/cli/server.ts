@@ -1,6 +1,6 @@
-// Owns how commands talk to a server: by the library's transports, whichever the URL names, sent
-// again while there is no answer and repeating is harmless. It knows which request is meant only by
-// its name.
+// Owns how commands talk to a server: over the library's transports, whichever the URL names. A
+// request without an answer is sent again where repeating it is harmless. This file knows a
+// request only by its name.
 
 import { LeaseholdError } from '../client/errors.ts';
 import { openTransport } from '../client/exchanger.ts';
@@ -73,8 +73,8 @@ export class Server {
   }
 
   /**
-   * @param waitMs how long the server may take by its order: that of a long poll.
-   * @throws CliError when there is no answer, or no answer of a coordinator.
+   * @param waitMs how long the server may take by the request itself: the wait of a long poll
+   * @throws CliError when no answer comes, or the answer is not a coordinator's
    */
   async ask(op: string, params: Wire, waitMs = 0): Promise<Asked> {
     const call = { op, params };
@@ -85,8 +85,8 @@ export class Server {
   }
 
   /**
-   * Asks once, and does not ask again.
-   * @returns undefined when there was no answer, or none but UNAVAILABLE.
+   * Sends the request once, without a retry.
+   * @returns the body of the answer; undefined when there was none or it was UNAVAILABLE
    */
   async askOnce(op: string, params: Wire, waitMs: number): Promise<Wire | undefined> {
     const timeoutMs = ATTEMPT_MS + waitMs;
@@ -101,9 +101,10 @@ export class Server {
   }
 
   /**
-   * Asks for leases. A wait that is cut off goes on: what was parked is withdrawn with its
-   * connection. Should it have been granted just then, that lease runs out by itself.
-   * @param waitMs at most so long in all.
+   * Asks for leases. When the connection is cut during the wait, the command asks again for the
+   * rest of the time: a coordinator withdraws a waiting lease request when its connection closes.
+   * A lease that was granted in that moment expires by itself.
+   * @param waitMs the longest wait in all
    */
   async lease(params: Wire, waitMs: number): Promise<Asked> {
     const endsAt = monotonicMs() + waitMs;

@@ -1,5 +1,5 @@
-// Owns `state`: the state as it was after any record of the log, rebuilt from the records before
-// it.
+// Owns `state`: prints the state as it was after any record of the log, rebuilt from that record
+// and all records before it.
 
 import type { Command } from 'commander';
 import { stateDigest } from '../core/digest.ts';

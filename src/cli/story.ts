@@ -1,4 +1,4 @@
-// Owns `story`: plays what can happen to a task against a real coordinator with real processes. The
+// Owns `story`: plays the possible fates of a task on a real coordinator with real processes. The
 // telling stops before each turning point so that the learner can say what will happen.
 
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
-// Owns `submit --lines`: many tasks in batches that fit the server's own bounds, each line under a
-// request id. It stops at the first batch with a refusal; whatever its end, it tells which lines
-// are submitted, and under which prefix the same command goes on.
+// Owns `submit --lines`: many tasks in batches that fit the server's limits, each line under a
+// request id. The command stops at the first batch with a refusal. However it ends, it prints
+// which lines are submitted and the prefix with which the same command can go on.
 
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';

@@ -1,5 +1,5 @@
-// Owns walking through the tasks that match a filter, page by page: a page may be short, or empty,
-// and still not be the last one.
+// Owns walking through the tasks that match a filter, page by page. A page may be short or empty
+// although more pages follow.
 
 import { successOf } from './refusals.ts';
 import { type Server } from './server.ts';

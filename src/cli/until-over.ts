@@ -1,5 +1,5 @@
-// Owns waiting for the end of a task that was just submitted: over restarts of the server, and
-// through proxies that give up on a long poll before the server answers it.
+// Owns waiting for the end of a task that was just submitted. The wait outlives restarts of the
+// server, and proxies that give up on a long poll before the server answers.
 
 import { monotonicMs, pause } from '../client/local-clock.ts';
 import { WAIT_MAX_MS } from '../model/limits.ts';
@@ -19,8 +19,8 @@ const PAUSE_MS = 500;
 
 /**
  * Prints the task when it is over.
- * @param waitMs at most so long; Infinity: without end.
- * @throws CliError when it did not complete, is not over by then, or nobody answers any more.
+ * @param waitMs the longest wait in ms; Infinity: no limit
+ * @throws CliError when the task did not complete, is not over by then, or no server answers
  */
 export async function untilOver(
   server: Server,

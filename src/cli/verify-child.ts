@@ -1,5 +1,5 @@
-// Owns the reading of `verify`, in a process of its own: LMDB may end the process that opens a
-// damaged file, and the one that tells the operator must outlive that.
+// Owns the reading of `verify`, in a process of its own. LMDB may end the process that opens a
+// damaged file, and the process that tells the operator must outlive that.
 
 import { stateDigest } from '../core/digest.ts';
 import { brokenInvariants } from '../core/invariants.ts';

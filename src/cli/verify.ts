@@ -1,5 +1,5 @@
-// Owns `verify`: reads every record of a data directory, checks it as a start would, and says what
-// it found. It changes nothing, and works beside a running server.
+// Owns `verify`: reads every record of a data directory, checks it as a start of the server would,
+// and prints the findings. The command changes nothing, and works beside a running server.
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// Owns `work`: any command as a worker. The contract is kept by the Worker; this file wires it to a
-// command, to the terminal and to the signals that stop it.
+// Owns `work`: any command as a worker. The Worker keeps the contract. This file connects the
+// Worker to a command, to the terminal, and to the signals that stop it.
 
 import type { Command } from 'commander';
 import { Client } from '../client/client.ts';

@@ -1,5 +1,6 @@
-// Owns the reading of answers: from a body as it stood on the wire to the typed outcome, and the
-// one rule by which a duplicate_report is taken for the answer that was lost. It sends nothing.
+// Owns the reading of answers: from the body of an answer as sent over the wire to the typed
+// outcome. Also owns the one rule by which a duplicate_report is read as the outcome of our own
+// earlier report. This file sends nothing.
 
 import { fromWire, fromWireNested, readBytes } from '../protocol/client-wire.ts';
 import { parseJson } from './bytes-text.ts';
@@ -55,14 +56,17 @@ export function leased(answer: Answer): Leased {
 export function heartbeat({ body, sentAtMs }: Answer): t.HeartbeatOutcome {
   if (isRefusal(body)) return refused(body);
   const ok = fromWire(body) as unknown as t.HeartbeatOk;
-  // Counted from when it was sent, which is before the coordinator counted.
+  // The lease is counted from when the heartbeat was sent. The coordinator decides later than
+  // that, so our end of the lease is never later than the true one.
   return { ...ok, atCap: ok.atCap ?? false, endsAtMs: sentAtMs + ok.leaseMs };
 }
 
 /**
- * Reads the answer of a report. When the report had been sent before and its answer was lost, a
- * duplicate_report about the same verb is our own report being remembered: the outcome that it got
- * the first time is the answer. In every other case duplicate_report stays what it is, a misuse.
+ * Reads the answer of a report. A report may reach the coordinator although its answer is lost.
+ * The client then sends the report again, and the coordinator rejects the second one as a
+ * duplicate_report. So a duplicate_report about the same verb, after a resend, stands for the
+ * outcome of the first report. Without a resend, duplicate_report is a misuse by the caller and is
+ * returned as it is.
  */
 export function report(body: Wire, op: string, resent: boolean): t.ReportOutcome {
   const outcome = refused(body) as t.ReportOutcome;

@@ -1,5 +1,6 @@
-// Owns when a worker asks for leases: for free slots only, again after a pause that grows while
-// there is trouble, and no more when going on makes no sense. It works on no task.
+// Owns when a worker asks for leases. A worker asks only for its free slots, pauses longer after
+// each failure in a row, and stops asking when the coordinator refuses the token or a parameter.
+// This file works on no task.
 
 import type { Client } from './client.ts';
 import { LeaseholdError, RefusedError } from './errors.ts';
@@ -9,7 +10,7 @@ import { nextRetryMs, type RetryKnobs } from './retry.ts';
 import type { LeaseOptions } from './types.ts';
 
 export interface AskingParts {
-  /** Retries nothing: here it is asked again. */
+  /** A client without retries: the loop below asks again, and pauses by itself. */
   readonly client: Client;
   readonly request: Omit<LeaseOptions, 'max'>;
   /** Tasks in hand at a time. */
@@ -28,11 +29,13 @@ export interface AskingParts {
 
 /** Leases of one request; the coordinator takes at least so many. */
 const LEASES_MAX = 500;
-/** While nothing can be started here, the pauses are longer by these factors (from a second to five
- * minutes). Each task that was taken in vain is given back, and one that is given back a hundred
- * times in a row would be charged for it. */
+/**
+ * While this machine can start no handler, the pauses between lease requests are longer by these
+ * factors (by default from one second to five minutes). The worker releases each task that it
+ * leased in vain. A release is not charged to the task, but only up to a hundred times in a row.
+ */
 const MACHINE_SLOWER = { first: 10, most: 60 };
-/** `untilEmpty` ends rather than wait for a machine that does not get better. */
+/** `untilEmpty` ends with the error after so many tries: this machine may never recover. */
 const MACHINE_TRIES = 4;
 
 /** Whether tasks can be worked on here at all. */
@@ -49,7 +52,10 @@ export class Machine {
     this.#times = 0;
   }
 
-  /** @returns what is wrong since it was asked last, and for the how many-th time in a row. */
+  /**
+   * @returns the trouble that came up since the last call, and how many times in a row there was
+   *   trouble; undefined when there is none
+   */
   takeTrouble(): { readonly error: LeaseholdError; readonly times: number } | undefined {
     const error = this.#trouble;
     if (error === undefined) return undefined;

@@ -1,5 +1,5 @@
-// Owns the making of requests: from options in camelCase to an op with its parameters as they go
-// over the wire. What it cannot encode it refuses here, before anything is sent.
+// Owns the making of requests: from options in camelCase to an operation with its parameters as
+// the wire names them. Options that have no encoding are refused here, before anything is sent.
 
 import { randomUUID } from 'node:crypto';
 import { bytesField, toWire } from '../protocol/client-wire.ts';

@@ -1,6 +1,6 @@
-// Owns the client: one method per request of the interface, sent over whichever transport the URL
-// names. It retries transport failures (retry.ts) and nothing else; outcomes are returned as they
-// are, and CANCELLED is one of them.
+// Owns the client: one method for each request of the interface, sent over the transport that the
+// URL names. The client retries trouble on the way (retry.ts decides when) and nothing else. Every
+// outcome is returned as a value, CANCELLED too.
 
 import { toWire } from '../protocol/client-wire.ts';
 import * as answers from './answers.ts';
@@ -31,8 +31,11 @@ export type BatchOutcome =
 export class Client {
   readonly #exchanger: Exchanger;
 
-  /** Connects when there is something to send.
-   * @throws LeaseholdError INVALID_OPTION for an option that is unknown or cannot be. */
+  /**
+   * Makes a client; the first request connects.
+   * @throws LeaseholdError INVALID_OPTION for an option that is unknown, or whose value is not
+   *   allowed
+   */
   constructor(options: ClientOptions = {}) {
     assertOptions('Client', options, CLIENT);
     this.#exchanger = new Exchanger(options);
@@ -45,8 +48,12 @@ export class Client {
     return answers.submitted(body, params.request_id as string);
   }
 
-  /** Asks for up to `max` tasks. Not retried once it may have been written: the coordinator may
-   * have granted, and a grant whose answer is lost runs out by itself. */
+  /**
+   * Asks for leases of up to `max` tasks, and waits up to `waitMs` ms for the first one. The
+   * request is not repeated once it may have been written: the coordinator may have granted
+   * already, and a repeated request would be granted further tasks. A grant whose answer is lost
+   * expires by itself.
+   */
   async lease(options: t.LeaseOptions, call: t.CallOptions = {}): Promise<answers.Leased> {
     const request: Call = { op: 'lease', params: askParams(options) };
     const waitMs = options.waitMs ?? 0;
@@ -85,7 +92,7 @@ export class Client {
     return answers.redriven(await this.#one({ op: 'redrive', params: { task_id: taskId } }, call));
   }
 
-  /** With `waitMs` answers when the task is terminal, or the time is over. */
+  /** With `waitMs`, the answer comes when the task is terminal or after that many milliseconds. */
   async task(
     taskId: string,
     options: TaskReadOptions = {},
@@ -124,8 +131,10 @@ export class Client {
     return answers.plain('config', await this.#one({ op: 'config', params: {} }, call));
   }
 
-  /** Several requests in one message; each is decided by itself, answers come in their order. A
-   * refusal of one of them is in its place as a value. */
+  /**
+   * Sends several requests in one message. The coordinator decides each one by itself. The answers
+   * come in the order of the requests; a refused request has its refusal there as a value.
+   */
   async batch(
     requests: readonly BatchRequest[],
     call: t.CallOptions = {},
@@ -144,7 +153,7 @@ export class Client {
     return new Queue(this, name, options);
   }
 
-  /** Closes the connections; what is in flight rejects with CLOSED. */
+  /** Closes the connections. Requests that have no answer yet reject with CLOSED. */
   close(): void {
     this.#exchanger.close();
   }

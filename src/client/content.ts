@@ -1,13 +1,14 @@
-// Owns what becomes of a payload or result that a program gives: its bytes. A string and bytes stay
-// as they are, anything else becomes its JSON text, and what would lose its content on the way is
-// refused.
+// Owns the bytes of a payload or a result that a program passes in. A string and bytes stay
+// unchanged; any other value becomes its JSON text. A value that would lose its content on the way
+// is refused.
 
 import { types } from 'node:util';
 
 /**
  * @returns the bytes that are stored
- * @throws TypeError for half a surrogate pair, for what has no JSON text (undefined, a function, a
- *   cycle), and for what would become `{}` although it is not empty (a Blob, a Map)
+ * @throws TypeError for a string with half a surrogate pair, for a value without JSON text
+ *   (undefined, a function, a cycle), and for a value that would become `{}` although it has
+ *   content (a Blob, a Map)
  */
 export function encodeContent(content: unknown): Buffer {
   if (typeof content === 'string') return textBytes(content);

@@ -1,5 +1,6 @@
-// Owns what the client library throws. An outcome of complete, fail or heartbeat is never here:
-// outcomes are values. Every error has a `code`, listed once, that programs may compare.
+// Owns the errors that the client library throws. The outcome of complete, fail or heartbeat is
+// never an error here, because outcomes are values. Every error has a `code` that programs may
+// compare; the list of codes stands here alone.
 
 import type { Refused } from './types.ts';
 
@@ -22,8 +23,10 @@ export type ClientErrorCode =
   | 'REPORT_UNANSWERED'
   /** A listener of an event threw. It changes nothing about the task. */
   | 'LISTENER'
-  /** Nothing can be started on this machine (no shell, no memory, no file descriptors): the fault
-   * is not the task's, which is given back. A handler throws an error with this code to say so. */
+  /**
+   * This machine can start no handler (no shell, no memory, no file descriptors). The task is not
+   * at fault, so the worker gives it back. A handler throws an error with this code to say so.
+   */
   | 'WRONG_MACHINE';
 
 export class LeaseholdError extends Error {
@@ -53,9 +56,12 @@ export class PermanentFailure extends Error {
 
 export type AbortCode = 'lease_lost' | 'deadline' | 'shutdown';
 
-/** The reason of a handler's `signal`. `lease_lost`: the attempt has no authority any more, stop
- * and leave no effect; `deadline`: the execution window is about to end and the failure is
- * reported already; `shutdown`: the worker stops, and a handler that throws now is released. */
+/**
+ * The reason of a handler's `signal`, by its `code`.
+ * `lease_lost`: the attempt has no authority any more; the handler must stop and cause no effect.
+ * `deadline`: the execution window is about to end, and the failure is reported already.
+ * `shutdown`: the worker stops; if the handler throws now, its task is released.
+ */
 export class TaskAborted extends Error {
   override readonly name = 'TaskAborted';
   readonly code: AbortCode;

@@ -1,5 +1,6 @@
-// Owns the sending of a request until it has an answer or its retries are used up, over whichever
-// transport the URL names. It reads of an answer only whether it is UNAVAILABLE.
+// Owns the sending of a request, over the transport that the URL names, until there is an answer
+// or the retries are used up. The one thing that this file reads of an answer is whether it is
+// UNAVAILABLE.
 
 import { LeaseholdError } from './errors.ts';
 import { HttpTransport } from './http-transport.ts';
@@ -18,8 +19,10 @@ import {
 import type { CallOptions, ProtocolEvent } from './types.ts';
 
 export interface ClientOptions {
-  /** `http://host:port`, `https://host:port`, `tcp://host:port` or `unix:/path`. Of several, one is
-   * asked until it does not answer. */
+  /**
+   * `http://host:port`, `https://host:port`, `tcp://host:port` or `unix:/path`. Given a list, the
+   * client stays with one server until that server does not answer or says that another one leads.
+   */
   readonly url?: string | readonly string[];
   /** Bearer token, when the coordinator has one set. */
   readonly token?: string | undefined;
@@ -111,7 +114,8 @@ export class Exchanger {
     const sentAtMs = monotonicMs();
     this.#show('request', op, attempt, isBatch ? calls : first.params);
     const timeoutMs = (call.timeoutMs ?? this.#options.timeoutMs) + waitMs;
-    // Ending a wait must not lose a grant that is on its way: only leases are ended so.
+    // A grant may be on its way when the caller ends its wait. So the wait of a lease request is
+    // ended by closing our half of the connection, and the answer is still read.
     const endsWait = op === 'lease' && waitMs > 0;
     const signals = endsWait ? { endWait: call.signal ?? never } : { signal: call.signal };
     const options = { timeoutMs, ...signals };
@@ -144,7 +148,7 @@ export class Exchanger {
     try {
       this.#onProtocol({ direction, op, attempt, body, thread: 'main', ...took });
     } catch (thrown) {
-      // Who looks on must not turn an answer into a failure.
+      // An observer that throws must not turn an answer into a failure.
       process.emitWarning(`onProtocol threw: ${reasonOf(thrown)}`, 'LeaseholdWarning', 'LISTENER');
     }
   }
@@ -160,7 +164,10 @@ function unanswered(failure: TransportFailure): Trouble {
   return { kind: 'unanswered', written: failure.written };
 }
 
-/** A batch is sent again as a whole only when every answer is UNAVAILABLE: it was refused whole. */
+/**
+ * UNAVAILABLE in every place means that the batch was refused whole, and it is sent again whole. A
+ * batch with any other answer is not sent again, because the outcomes in it stand.
+ */
 function troubleOf(got: readonly Answer[]): Trouble | undefined {
   if (!got.every(({ body }) => body.outcome === 'UNAVAILABLE')) return undefined;
   const reasons = got.map(({ body }) => String(body.reason));

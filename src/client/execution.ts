@@ -1,5 +1,6 @@
-// Owns one attempt at one task in a worker, from its lease's arrival to the one report about it, or
-// none. Exactly one party reports: whoever moves the lease cell out of `held` first.
+// Owns one attempt at one task in a worker, from the arrival of its lease to the one report about
+// it. There may be no report at all. Exactly one party may report: the first that moves the lease
+// cell out of `held`.
 
 import type { Machine } from './asking.ts';
 import type { Client } from './client.ts';
@@ -32,7 +33,7 @@ export interface ExecutionParts {
   readonly machine: Machine;
 }
 
-/** Why a lease is lost whose handler goes on although its worker has stopped. */
+/** The reason of a lost lease when the worker has stopped and the handler still runs. */
 const HANDLER_DID_NOT_END = 'handler_did_not_end';
 /** A smaller result is under every limit that can be set. */
 const RESULT_SURE_BYTES = 65_536;
@@ -61,7 +62,8 @@ export class Execution {
     try {
       if (monotonicMs() >= this.#cell.endsAtMs) return this.#lose(LEASE_TIME_OVER);
       const report = await this.#work(host);
-      // From here on this thread reports, or nobody does: the time is looked at a last time.
+      // `claim` looks at the time once more, because the lease may have ended while the handler
+      // blocked this thread. After a claim nobody else can report for this lease.
       if (this.#cell.claim(monotonicMs())) await this.#report(report);
       else if (this.#cell.state === 'lost') this.#lose(LEASE_TIME_OVER);
       else if (this.#cell.state === 'deadline') await this.#settled;
@@ -121,7 +123,10 @@ export class Execution {
     }
   }
 
-  /** Refused here: a request far over the limit is cut off before it can be answered. */
+  /**
+   * A result over the limit is refused here. The coordinator cuts off a request far over its
+   * limit, so the worker would get no answer that says why.
+   */
   async #tooLarge(result: Buffer | undefined): Promise<FailureReport | undefined> {
     if (result === undefined || result.length <= RESULT_SURE_BYTES) return undefined;
     const maxBytes = await this.#parts.resultLimit.maxBytes();

@@ -1,5 +1,5 @@
-// Owns where a handler is called: in this thread, or as a module in threads of its own. What cannot
-// be called at all is refused before a single task is leased for it.
+// Owns where a handler is called: in this thread, or as a module in threads of its own. A handler
+// that cannot be called is refused before the worker leases a single task for it.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { types } from 'node:util';
@@ -13,8 +13,10 @@ import { reasonOf } from './reason.ts';
 
 /** Calls a handler somewhere. */
 export interface HandlerHost {
-  /** Resolves when the handler can be called. @throws LeaseholdError INVALID_OPTION, WRONG_MACHINE
-   * */
+  /**
+   * Resolves when the handler can be called.
+   * @throws LeaseholdError INVALID_OPTION, WRONG_MACHINE
+   */
   prepare(): Promise<void>;
   /** @returns the result's bytes; throws what the handler threw. */
   run(task: Lease, context: HandlerContext): Promise<Buffer | undefined>;

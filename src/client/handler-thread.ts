@@ -1,6 +1,6 @@
-// Owns one handler call inside a pool thread: loads the user's module, gives it its context, and
-// turns what it returns or throws into plain data. It knows no coordinator: the worker's thread
-// does the talking.
+// Owns one handler call inside a pool thread: loads the user's module, gives the handler its
+// context, and turns the returned or thrown value into plain data. This thread sends nothing to
+// the coordinator; the worker's thread does that.
 
 import type { MessagePort } from 'node:worker_threads';
 import { TaskAborted } from './errors.ts';

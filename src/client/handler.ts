@@ -12,14 +12,19 @@ export interface HandlerContext {
   readonly previous: PreviousAttempt | undefined;
   /** Coordinator time in ms since the epoch. */
   readonly executionDeadline: number;
-  /** Heartbeats now. True only when the coordinator has just confirmed the lease: to be awaited
-   * right before an effect that cannot be undone. */
+  /**
+   * Sends a heartbeat now. Resolves with true only when the coordinator has just confirmed the
+   * lease. Await it right before an effect that cannot be undone.
+   */
   stillMine(): Promise<boolean>;
   /** The same, for workers with `heartbeat: 'handler'`: nobody else keeps the lease there. */
   heartbeat(): Promise<boolean>;
 }
 
-/** What it returns is the result (a string or bytes as they are, else as JSON; undefined: none).
- * Whatever it throws is the failure, with its message and causes as the reason; a PermanentFailure
- * rules out further attempts, and an error whose `code` is `WRONG_MACHINE` gives the task back. */
+/**
+ * Does one task. The returned value is the result: a string or bytes are stored unchanged,
+ * undefined means no result, and any other value is stored as JSON.
+ * A thrown value is the failure; its message and causes become the reason. A PermanentFailure
+ * rules out further attempts. An error whose `code` is `WRONG_MACHINE` gives the task back.
+ */
 export type Handler<Payload = unknown> = (task: Lease<Payload>, context: HandlerContext) => unknown;

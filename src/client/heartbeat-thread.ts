@@ -1,6 +1,7 @@
-// Owns the thread that keeps leases: its own connection, its own timer, so that nothing a handler
-// does to the event loop can keep a heartbeat from being sent. What is to be done, heartbeat.ts
-// says; this file only does it.
+// Owns the thread that keeps leases. The thread has its own connection and its own timer, because
+// a handler that computes for a long time blocks the event loop of its own thread: no heartbeat
+// could be sent from there, and the lease would expire under a healthy worker. heartbeat.ts
+// decides what to do; this file does it.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Client } from './client.ts';
@@ -36,7 +37,7 @@ const BATCH_MAX = 500;
 class HeartbeatThread {
   readonly #held = new Map<string, Held>();
   readonly #send: (message: FromHeartbeatThread) => void;
-  /** Retries nothing: when a heartbeat is due again is the mapper's to say. */
+  /** A client without retries: heartbeat.ts decides when the next heartbeat is due. */
   readonly #beats: Client;
   readonly #reports: Client;
   #isTraced: boolean;
@@ -121,7 +122,7 @@ class HeartbeatThread {
     const { leaseId } = held.ref;
     this.#held.delete(leaseId);
     if (output.kind === 'lost') {
-      // When the worker is reporting already, the coordinator's answer to that is what counts.
+      // If the worker is reporting already, the answer to its report decides, not this loss.
       if (held.cell.lose()) this.#send({ kind: 'lost', leaseId, reason: output.reason });
     } else if (held.cell.reachDeadline()) {
       this.#send({ kind: 'deadline', leaseId });

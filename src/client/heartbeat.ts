@@ -1,6 +1,6 @@
-// Owns what is to be done about one lease in hand, and when: heartbeat, tell that it is lost, or
-// report that its window is over. A pure mapper, (lease, input) → {lease, output}: no clock, no
-// timer, no connection. heartbeat-thread.ts feeds it.
+// Owns what to do about one lease in hand, and when: send a heartbeat, tell that the lease is
+// lost, or report that its execution window is over. A pure function, (lease, input) → {lease,
+// output}, without clock, timer or connection. heartbeat-thread.ts calls it.
 
 export interface HeldLease {
   /** When the lease ends, all by one monotonic clock, in ms. */
@@ -41,7 +41,7 @@ export interface HeartbeatStep {
 
 /** The local clock says that the lease is over; the coordinator was not heard. */
 export const LEASE_TIME_OVER = 'lease_time_over';
-/** After an unanswered heartbeat the next one follows soon, but not at once. */
+/** The least pause before the next heartbeat when one got no answer. */
 const RETRY_MIN_MS = 20;
 
 export function holdLease(lease: {
@@ -97,7 +97,8 @@ export function wakeAtMs(lease: HeldLease): number {
 }
 
 function tick(lease: HeldLease, nowMs: number, slackMs: number): HeartbeatStep {
-  // Lost before deadline: after a long pause both may be over, and a report would be in vain.
+  // Lost is checked before deadline. After a long pause of the process both times may be over, and
+  // the coordinator would cancel a report for a lease that has ended.
   if (nowMs >= lease.endsAtMs) {
     return {
       lease: { ...lease, phase: 'lost' },

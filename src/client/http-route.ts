@@ -1,4 +1,5 @@
-// Owns which HTTP route a call takes, and what shape its answer has there. It sends nothing.
+// Owns which HTTP route a call takes, and the shape of the answer on that route. This file sends
+// nothing.
 
 import { OPERATION_NAMES, type OperationName, operationOf } from '../model/operations.ts';
 import { LeaseholdError } from './errors.ts';

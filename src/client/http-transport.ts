@@ -1,5 +1,5 @@
-// Owns the way of a request over HTTP: which route it takes, one kept-alive pool of connections,
-// and what counts as an answer. It decides nothing about outcomes and retries nothing.
+// Owns the sending of requests over HTTP: the route of each, one pool of kept-alive connections,
+// and what counts as an answer. This file judges no outcome and retries nothing.
 
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';

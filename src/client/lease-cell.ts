@@ -1,6 +1,7 @@
 // Owns the few bytes about one lease that the worker's thread and the heartbeat thread share: when
-// it ends, and who may still report for it. Shared memory, because a handler that blocks the event
-// loop leaves no turn in which a message could be read before its result is to be reported.
+// the lease ends, and who may still report for it. The memory is shared because a handler can
+// block the event loop of its thread. A message about a lost lease would then still be unread when
+// the worker reports; the shared bytes are read at once.
 
 const HELD = 0;
 const REPORTING = 1;
@@ -36,7 +37,8 @@ export class LeaseCell {
     Atomics.store(this.#endsAt, 0, BigInt(Math.floor(endsAtMs * 1_000)));
   }
 
-  // Each of these moves the cell out of `held`, and only one can: that one may report, or none.
+  // Each method below moves the cell out of `held`. Only one call can succeed, because the
+  // exchange is atomic; so at most one party reports for a lease.
 
   /** The worker is about to report. A lease whose time is over is lost instead. */
   claim(nowMs: number): boolean {

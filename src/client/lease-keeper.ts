@@ -1,5 +1,5 @@
-// Owns the worker's end of the heartbeat thread: starts it, tells it which leases are in hand, and
-// passes on what it says. It decides nothing.
+// Owns the worker's end of the heartbeat thread: starts the thread, tells it which leases are in
+// hand, and passes its messages on. This file decides nothing.
 
 import { Worker as Thread } from 'node:worker_threads';
 import type {

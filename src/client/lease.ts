@@ -1,5 +1,5 @@
-// Owns a granted lease as its holder sees it: the task's bytes, and when by the local clock the
-// lease and the execution window are over. It sends nothing.
+// Owns a granted lease as its holder sees it: the bytes of the task, and the times, by the local
+// clock, at which the lease and its execution window end. This file sends nothing.
 
 import type { Shown } from '../model/answer-fields.ts';
 import type { lease } from '../model/answer-table.ts';
@@ -48,16 +48,23 @@ export class Lease<Payload = unknown> implements LeaseData {
     return this.bytes().toString('utf8');
   }
 
-  /** With a schema in the worker's options, what that made of the payload.
-   * @throws PermanentFailure when the payload is no JSON: a handler that does not catch it ends
-   * the task, because no further attempt could read it. */
+  /**
+   * Reads the payload as JSON. With a schema in the worker's options, returns the value that the
+   * schema made of the payload.
+   * @throws PermanentFailure when the payload is not JSON. A handler that does not catch the error
+   *   fails the task for good, because no further attempt could read the payload either
+   */
   json<T = Payload>(): T {
     return parseJson(this.payload, 'payload') as T;
   }
 }
 
-/** A lease ends, by the local clock, its time left at the decision after the request was sent plus
- * its wait: the decision was not earlier than that, so this end is not later than the true one. */
+/**
+ * Computes the end of the lease by the local clock. The answer says how long the request waited at
+ * the coordinator before the grant (`waitedMs`), and how long the lease was at that moment
+ * (`leaseMs`). Both are added to the time at which the request was sent. The request reached the
+ * coordinator later than it was sent, so this end is never later than the coordinator's.
+ */
 export function readLease(wire: Wire, answer: Answer): LeaseData {
   const { payload_base64: _, ...rest } = wire;
   const fields = fromWireNested(rest, 'previous') as unknown as LeaseData;

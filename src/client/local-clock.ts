@@ -1,6 +1,7 @@
-// Owns the client's only clock: monotonic, and the same in every thread of the process. A wall
-// clock that is set, wrong or drifting can therefore neither lengthen nor shorten a lease here.
-// Also owns its timers: Node's own hold 24.8 days, and a longer one would fire after a millisecond.
+// Owns the client's only clock: monotonic, and the same in every thread of the process. So a wall
+// clock that is set, wrong or drifting cannot lengthen or shorten a lease here. Also owns the
+// timers: a timer of Node holds at most 24.8 days, and a longer one would fire after a
+// millisecond.
 
 import { onAbort } from './on-abort.ts';
 

@@ -1,5 +1,5 @@
-// Owns listening for the abort of a signal. However many wait for one signal, it has one listener
-// of ours: Node takes more than ten for a leak and warns.
+// Owns listening for the abort of a signal. Any number of waiters share one listener on the
+// signal, because Node warns of a leak when a signal has more than ten listeners.
 
 interface Shared {
   readonly acts: Set<() => void>;

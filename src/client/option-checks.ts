@@ -1,5 +1,6 @@
-// Owns the refusal of options: one that nobody knows would otherwise be passed over in silence, and
-// one that cannot be would do something else than it says. It knows no single option.
+// Owns the refusal of options. An unknown option would otherwise be ignored in silence, and a
+// value that is not allowed would do something other than the option says. This file knows no
+// single option.
 
 import { nearestName } from '../model/nearest.ts';
 import { isPlain } from './content.ts';
@@ -70,7 +71,7 @@ export function nested<Options>(checks: Checks<Options>): Check {
 }
 
 /**
- * @param what the call that they are given to, for the message: `submit`
+ * @param what the name of the call, for the message: `submit`
  * @throws LeaseholdError INVALID_OPTION that names the option
  */
 export function assertOptions<Options>(

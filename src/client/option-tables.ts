@@ -1,5 +1,6 @@
-// Owns which options each call of the library takes, and what values each can have. The types say
-// the same to who uses TypeScript; this is for everybody, and before anything is sent.
+// Owns which options each call of the library takes, and which values each option can have.
+// TypeScript checks the same by its types; these tables check also for callers in JavaScript,
+// before anything is sent.
 
 import { WAIT_MAX_MS } from '../model/limits.ts';
 import { OPERATIONS } from '../model/operations.ts';

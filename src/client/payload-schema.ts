@@ -1,5 +1,5 @@
 // Owns typed payloads: a schema of any library that follows the Standard Schema (zod, valibot,
-// arktype, …) judges what a payload is. It knows none of these libraries.
+// arktype, …) checks each payload. This file depends on none of these libraries.
 
 import { LeaseholdError, PermanentFailure } from './errors.ts';
 import type { Lease } from './lease.ts';
@@ -32,8 +32,9 @@ export function isSchema(value: unknown): value is Schema {
 }
 
 /**
- * From now on `task.json()` gives what the schema made of the payload.
- * @throws PermanentFailure that names the fields: no further attempt would find another payload
+ * Checks the payload; afterwards `task.json()` returns the value that the schema made of it.
+ * @throws PermanentFailure that names the fields which do not fit: every further attempt would
+ *   find the same payload
  */
 export async function readBySchema(schema: Schema, task: Lease): Promise<void> {
   const result = await schema['~standard'].validate(task.json());

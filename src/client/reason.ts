@@ -1,6 +1,6 @@
-// Owns the words for whatever was thrown. A handler may throw any value, also one that itself
-// throws when it is looked at; there must be a reason for it all the same, and nothing here may
-// throw.
+// Owns the text of a thrown value. A handler may throw any value, also one whose properties throw
+// when they are read. The report of the failure needs a reason all the same, so nothing in this
+// file may throw.
 
 import { inspect } from 'node:util';
 import { REASON_MAX_BYTES } from '../model/limits.ts';
@@ -10,8 +10,9 @@ const NO_TEXT = 'a value that cannot be shown as text was thrown';
 const DEPTH_MAX = 5;
 
 /**
- * @returns the message of what was thrown with its causes (`fetch failed: connect ECONNREFUSED …`),
- *   never empty, and not longer than the coordinator takes: cut at its end, where it says least
+ * @returns the message of the thrown value with its causes (`fetch failed: connect ECONNREFUSED
+ *   …`); never empty. A text longer than the coordinator takes is cut at its end, where it says
+ *   least
  */
 export function reasonOf(thrown: unknown): string {
   const text = textOf(thrown, 0).trim();

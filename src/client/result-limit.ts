@@ -1,4 +1,5 @@
-// Owns the coordinator's limit for a result, asked for once and only when a result is large.
+// Owns the coordinator's limit for a result. The worker asks for the limit once, and only when a
+// result is large.
 
 import type { Client } from './client.ts';
 

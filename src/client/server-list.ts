@@ -1,5 +1,5 @@
-// Owns which of several servers is asked: always the same one, until it does not answer or says
-// that another one leads. Whether a request is sent again is not decided here.
+// Owns which of several servers is asked: always the same one, until that server does not answer
+// or says that another one leads. Whether a request is sent again is decided in retry.ts.
 
 import {
   type Answer,
@@ -69,7 +69,8 @@ export class ServerList implements Transport {
 
   /** For the one that is named, if it is in the list, else for the next one. */
   #leave(server: ListedServer, named?: unknown): void {
-    // Of many requests that fail at a time, only the first one changes the server.
+    // Many requests may fail at the same time. Only the first one changes the server; otherwise
+    // the others would skip servers that nobody has tried.
     if (server !== this.#current) return;
     const at = this.#servers.indexOf(server);
     const next = this.#servers[(at + 1) % this.#servers.length] as ListedServer;

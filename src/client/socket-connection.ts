@@ -1,5 +1,6 @@
-// Owns one connection to the socket: calls written as JSON-RPC lines, joined per turn, and each
-// answer handed to whoever has its id. When it is gone it is gone: socket-transport makes another.
+// Owns one connection to the socket: writes calls as JSON-RPC lines, joined per turn of the event
+// loop, and hands each answer to the caller with its id. A connection is never opened again;
+// socket-transport.ts makes a new one.
 
 import { connect, type Socket } from 'node:net';
 import { LineReader } from '../protocol/framing.ts';
@@ -65,8 +66,10 @@ export class SocketConnection {
     return this.#waiting.size === 0;
   }
 
-  /** Writes the calls as one line: a lone call as an object, several as a batch. To be called only
-   * while the connection has not ended. */
+  /**
+   * Writes the calls as one line: a single call as an object, several calls as a batch. Call this
+   * only while the connection has not ended.
+   */
   write(calls: readonly Call[]): Sent[] {
     const sentAtMs = monotonicMs();
     const first = this.#nextId;
@@ -89,8 +92,10 @@ export class SocketConnection {
     return sent;
   }
 
-  /** The caller waits no more; a late answer is thrown away. A connection that has brought
-   * nothing since the call was written is taken for dead. */
+  /**
+   * The caller waits no more, and a late answer is dropped. If a call timed out (`isLate`) and the
+   * connection has brought nothing since the call was written, the connection counts as dead.
+   */
   forget(id: number, isLate: boolean): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);

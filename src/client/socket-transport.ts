@@ -1,5 +1,6 @@
-// Owns which connection a call takes on the socket: one is shared by all calls, and each long poll
-// has one of its own, because only closing a connection can end a wait.
+// Owns which connection a call takes on the socket. All calls share one connection, but each long
+// poll has one of its own: the only way to end a wait early is to close its connection, and that
+// must not end other calls.
 
 import { type LeaseholdError, RefusedError } from './errors.ts';
 import { after } from './local-clock.ts';

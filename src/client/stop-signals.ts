@@ -1,10 +1,12 @@
-// Owns which signals of the system ask a worker to stop, and which of them are one and the same
-// wish. What is then done, whoever listens decides.
+// Owns which signals of the system ask a worker to stop, and which of them count as one and the
+// same wish. The listener decides what to do then.
 
 import { monotonicMs } from './local-clock.ts';
 
-/** A terminal that is closed sends HUP, Ctrl-\ sends QUIT: without a listener each would end the
- * process at once, with leases in hand. */
+/**
+ * A terminal that is closed sends HUP, and Ctrl-\ sends QUIT. Without a listener each would end
+ * the process at once, while the worker still holds leases.
+ */
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32'
     ? ['SIGINT', 'SIGTERM', 'SIGHUP']

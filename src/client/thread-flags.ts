@@ -1,5 +1,5 @@
-// Owns which flags of node itself a handler's thread is started with. Threads get the flags of
-// their process; one that says what the text of the main program is keeps a thread from starting.
+// Owns which flags of node a handler's thread is started with. A thread inherits the flags of its
+// process, but a flag that holds the text of the main program keeps a thread from starting.
 
 const OF_THE_TEXT = '--input-type';
 /** What loading a module may need. Others may not be named: those of V8 hold for every thread. */

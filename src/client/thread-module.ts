@@ -1,5 +1,6 @@
 // Owns where the modules of the library's threads are: beside this module. A bundler copies this
-// module elsewhere and leaves those behind, which must be told before a single task is leased.
+// module elsewhere and leaves the others behind. That must be reported before the worker leases a
+// single task.
 
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -7,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { LeaseholdError } from './errors.ts';
 
 /**
- * @param name of the module, without its suffix
- * @throws LeaseholdError WRONG_MACHINE when the module is not there, with the way out
+ * @param name the module's name, without its suffix
+ * @throws LeaseholdError WRONG_MACHINE when the module is not there; the message says how to mend
+ *   it
  */
 export function threadModule(name: string): URL {
   // A bundle of CommonJS has no such URL at all.

@@ -1,5 +1,6 @@
-// Owns what the two transports have in common: one request out, one answer or one failure back.
-// It retries nothing; retry.ts decides that, and needs to know whether the request was written.
+// Owns the contract of the two transports: one request goes out, and one answer or one failure
+// comes back. A transport retries nothing. retry.ts decides that, and needs to know whether the
+// request was written.
 
 import { reasonOf } from './reason.ts';
 
@@ -32,8 +33,9 @@ export interface Transport {
   /** All of them in one message; answers in the order of the calls. */
   sendBatch(calls: readonly Call[], options: SendOptions): Promise<Answer[]>;
   /**
-   * Records of the log as they become durable, from `params.from` on; the other params filter.
-   * It ends only by `signal`, or by a TransportFailure: ask again from after the last record.
+   * Yields the records of the log as they become durable, from the record `params.from` on; the
+   * other params filter the records. The stream ends only by `signal` or by a TransportFailure.
+   * After a failure, ask again from the record after the last one that came.
    */
   follow(params: Wire, signal?: AbortSignal): AsyncIterable<Wire>;
   /** Fails what is in flight. */
@@ -58,8 +60,10 @@ export type Target =
   | { readonly kind: 'socket'; readonly host: string; readonly port: number }
   | { readonly kind: 'socket'; readonly path: string };
 
-/** Reads `http://host:port`, `https:…`, `tcp://host:port` or `unix:/path`; undefined: none of
- * them, or one with more than an address in it (a user, a query). */
+/**
+ * @returns the target of `http://host:port`, `https:…`, `tcp://host:port` or `unix:/path`;
+ *   undefined for any other text, and for a URL that holds more than an address (a user, a query)
+ */
 export function parseTarget(text: string): Target | undefined {
   if (text.startsWith('unix:')) {
     const path = text.slice('unix:'.length).replace(/^\/\/(?=\/)/, '');

@@ -1,4 +1,4 @@
-// Owns a queue as one who submits to it sees it: its name and the schema of its payloads, said
+// Owns a queue as its submitters see it: the queue's name and the schema of its payloads, given
 // once.
 
 import type { Client } from './client.ts';
@@ -26,9 +26,9 @@ export class Queue<Payload = unknown> {
   }
 
   /**
-   * `client.submit` into this queue.
-   * @throws LeaseholdError INVALID_ARGUMENT that names the fields in which the payload does not fit
-   *   the schema: nothing was sent
+   * Submits into this queue, as `client.submit` does.
+   * @throws LeaseholdError INVALID_ARGUMENT that names the fields in which the payload does not
+   *   fit the schema; nothing was sent
    */
   async submit(options: QueueSubmitOptions<Payload>, call: CallOptions = {}): Promise<Submitted> {
     if (this.#schema !== undefined) await assertFits(this.#schema, options?.payload);

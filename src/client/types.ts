@@ -1,5 +1,6 @@
-// Owns the shapes that users of the library see. They are the interface's shapes in camelCase;
-// what a field means is said in docs/PROTOCOL.md, what is special to the client is said here.
+// Owns the shapes that users of the library see: those of the interface, in camelCase.
+// docs/PROTOCOL.md says what a field means. The comments here say only what is special to the
+// client.
 
 import type { Shown } from '../model/answer-fields.ts';
 import type * as a from '../model/answer-table.ts';
@@ -11,10 +12,12 @@ export type Content = unknown;
 
 export interface SubmitOptions extends Omit<OptionsOf<'submit'>, 'payload'> {
   readonly payload: Content;
-  /** Names this submit: repeated while the task is remembered, it answers the same task. A task is
-   * forgotten some days after its end (the knobs `--retention-ms` and `--retention-failed-ms`);
-   * then the same request id makes a new task. Random when absent, so that a retry after a cut
-   * connection cannot make two tasks. */
+  /**
+   * Makes a repeated submit safe: while the task is remembered, a submit with the same request id
+   * answers that task. A task is forgotten some days after its end (the knobs `--retention-ms` and
+   * `--retention-failed-ms`); from then on the same request id makes a new task. Random when
+   * absent, so that a retry after a cut connection cannot make two tasks.
+   */
   readonly requestId?: string;
 }
 
@@ -24,10 +27,12 @@ export interface LeaseOptions extends OptionsOf<'lease'> {
 }
 
 export interface CallOptions {
-  /** Aborted: the call rejects with the signal's reason; what was sent may still take effect. For
-   * a lease it ends the wait instead, and the call resolves with what had been granted by then. */
+  /**
+   * When the signal aborts, the call rejects with the signal's reason; a request that was sent may
+   * still take effect. A lease request resolves instead, with the leases granted by then.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** For one attempt, connecting included; the wait of a long poll comes on top. */
+  /** Milliseconds for one attempt, connecting included. The wait of a long poll comes on top. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -50,7 +55,7 @@ export interface Rejected extends RefusedDetails {
   readonly outcome: 'REJECTED';
   readonly reason: RejectedReason;
 }
-/** Not known to have happened, or surely not: see the reason. The retries are used up. */
+/** The request did not take effect, or may have: `reason` says which. The retries are used up. */
 export interface Unavailable extends RefusedDetails {
   readonly outcome: 'UNAVAILABLE';
   readonly reason: UnavailableReason;

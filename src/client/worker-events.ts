@@ -18,8 +18,10 @@ export interface WorkerEvents {
   failed: [{ readonly task: Lease; readonly outcome: Committed; readonly failure: FailureReport }];
   /** COMMITTED: given back unharmed at shutdown. */
   released: [{ readonly task: Lease; readonly outcome: Committed }];
-  /** The attempt has no authority any more: by a rejected heartbeat, the local clock, or a report
-   * that was CANCELLED. Nothing more is sent about it. */
+  /**
+   * The attempt has no authority any more: a heartbeat was rejected, the lease is over by the
+   * local clock, or a report was CANCELLED. The worker sends nothing more about this lease.
+   */
   lost: [{ readonly task: Lease; readonly reason: string; readonly outcome?: Cancelled }];
   /** A report was REJECTED: a bug, here or in whoever else reports under this lease. */
   rejected: [{ readonly task: Lease; readonly outcome: Rejected }];

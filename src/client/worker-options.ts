@@ -1,16 +1,20 @@
-// Owns what a Worker can be told, with its defaults, and nothing else.
+// Owns the options of a Worker with their defaults, and nothing else.
 
 import type { ClientOptions } from './exchanger.ts';
 import type { Handler } from './handler.ts';
 import type { Schema } from './payload-schema.ts';
 
 export interface WorkerOptions<Payload = unknown> extends Omit<ClientOptions, 'onProtocol'> {
-  /** An async function, or the URL of a module whose default export is one (see `threads`). A
-   * module that cannot be loaded, or has no such export, makes `run()` reject with INVALID_OPTION.
-   * */
+  /**
+   * An async function, or the URL of a module whose default export is one (see `threads`). `run()`
+   * rejects with INVALID_OPTION when the module cannot be loaded or has no such export.
+   */
   readonly handler: Handler<Payload> | URL;
-  /** Judges each payload, read as JSON, before the handler is called: `task.json()` gives what it
-   * makes of it, and a payload that does not fit is a permanent failure that names the fields. */
+  /**
+   * Checks each payload, read as JSON, before the handler is called. `task.json()` returns the
+   * value that the schema made. A payload that does not fit is a permanent failure that names the
+   * fields.
+   */
   readonly schema?: Schema<unknown, Payload> | undefined;
   readonly queues?: readonly string[];
   /** Tasks in hand at a time, in this thread; 1. */
@@ -19,21 +23,28 @@ export interface WorkerOptions<Payload = unknown> extends Omit<ClientOptions, 'o
   readonly threads?: number;
   /** Advisory; `host:pid:random` by default. */
   readonly workerId?: string;
-  /** Who keeps the leases. `thread` (the default): a thread of their own, whatever the handler
-   * does. `handler`: only calls of `heartbeat()`, so that a handler that hangs loses its lease. */
+  /**
+   * Who sends the heartbeats. `thread` (the default): a thread of its own, so leases are kept even
+   * while a handler blocks. `handler`: only calls of `heartbeat()`, so a handler that hangs loses
+   * its lease.
+   */
   readonly heartbeat?: 'thread' | 'handler';
   /** How long one lease request waits at the coordinator; 20 s. */
   readonly waitMs?: number;
-  /** Without a listener of its own, each `failed`, `lost` and `rejected` is a line on the standard
-   * error. true: not so. */
+  /**
+   * By default each `failed`, `lost` and `rejected` event that has no listener is written as a
+   * line on the standard error. true: these lines are not written.
+   */
   readonly quiet?: boolean;
 }
 
 export interface RunOptions {
   /** Ends when nothing can be leased and nothing is in hand. */
   readonly untilEmpty?: boolean;
-  /** INT, TERM, HUP and QUIT stop the worker as `stop({ graceMs: 5_000 })` does, which gives back
-   * what is in hand; a second one ends the grace. */
+  /**
+   * INT, TERM, HUP and QUIT stop the worker as `stop({ graceMs: 5_000 })` does, which gives back
+   * the tasks in hand. A second signal ends the grace.
+   */
   readonly signals?: boolean;
 }
 

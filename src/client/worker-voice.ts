@@ -1,5 +1,6 @@
-// Owns how a worker tells what happens: to its listeners, none of which can do harm by throwing,
-// and on the standard error where nobody listens for a failure. It decides nothing about a task.
+// Owns how a worker tells what happens: to its listeners, and on the standard error when nobody
+// listens for a failure. A listener that throws does no harm. This file decides nothing about a
+// task.
 
 import { EventEmitter } from 'node:events';
 import { LeaseholdError } from './errors.ts';

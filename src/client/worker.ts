@@ -1,6 +1,6 @@
 // Owns the life of a worker: it takes leases, has its handler called, reports, and stops without
-// losing or doubling work. What a worker must never do is impossible by construction: see
-// execution.ts for who may report, and heartbeat.ts for when a lease is over.
+// losing or doubling work. Two files keep the rules that a worker must never break: execution.ts
+// says who may report, and heartbeat.ts when a lease is over.
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -55,8 +55,10 @@ export class Worker<Payload = unknown> extends WorkerVoice {
   #stopped: Promise<void> | undefined;
   #fatal: Error | undefined;
 
-  /** @throws LeaseholdError INVALID_OPTION for an option that is unknown or cannot be, and for a
-   * handler that is neither a function nor a URL. */
+  /**
+   * @throws LeaseholdError INVALID_OPTION for an option that is unknown or has a value that is not
+   *   allowed, and for a handler that is neither a function nor a URL
+   */
   constructor(options: WorkerOptions<Payload>) {
     assertOptions('Worker', options, WORKER);
     super(options.quiet ?? false);
@@ -79,9 +81,10 @@ export class Worker<Payload = unknown> extends WorkerVoice {
   }
 
   /**
-   * Works until `stop()`; with `untilEmpty` until nothing can be leased and nothing is in hand.
-   * @throws LeaseholdError when going on makes no sense: INVALID_OPTION for a handler module that
-   *   cannot be loaded (no lease was asked for), or the token or a parameter was refused
+   * Works until `stop()`. With `untilEmpty`, works until no task can be leased and none is in
+   * hand.
+   * @throws LeaseholdError INVALID_OPTION when the handler module cannot be loaded (no lease was
+   *   requested then); the refusal when the coordinator refuses the token or a parameter
    */
   async run(options: RunOptions = {}): Promise<void> {
     assertOptions('run', options, RUN);
@@ -101,11 +104,10 @@ export class Worker<Payload = unknown> extends WorkerVoice {
   }
 
   /**
-   * Leases no more, lets handlers end while their leases are kept, and reports. After `graceMs`
-   * aborts them; one that then throws is released, one that still returns is completed, and one
-   * that does not end is left alone: it is told as lost, and its lease runs out. Called again with
-   * a `graceMs` of 0, it aborts them at once. Within a handler it waits for the other tasks, and
-   * for the one of this handler two seconds at most.
+   * Requests no more leases, keeps the leases in hand until their handlers end, and reports. After
+   * `graceMs`, or at once on a second call with `graceMs` 0, the signals abort. Then a handler that
+   * throws is released, one that returns is completed, and one that does not end loses its lease.
+   * Within a handler, waits for the other tasks, and two seconds at most for the handler's own.
    * @throws LeaseholdError INVALID_OPTION
    */
   async stop(options: StopOptions = {}): Promise<void> {

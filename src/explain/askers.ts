@@ -1,5 +1,6 @@
-// Owns what is said of the workers that ask for a waiting task's queue. The coordinator keeps it in
-// memory since its start and in no record, so each sentence says that it is advisory.
+// Owns the sentences about the workers that request leases of a waiting task's queue. The
+// coordinator keeps these requests in memory only, since its start, and no record holds them. So
+// each sentence says that it is advisory.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import type { Standing, WaitingAsker } from '../model/response.ts';
@@ -8,8 +9,8 @@ import { durationText, listText, nameText, plural, type Teller } from './names.t
 const CAPACITY = 'holds as many leases as the capacity that it declared';
 
 /**
- * @param eligibleAt since when a worker could have had the task
- * @param startedAt the coordinator's newest start, when the task is older than it
+ * @param eligibleAt the time from which a worker could have leased the task
+ * @param startedAt the coordinator's newest start, when the task is older than that start
  */
 export function askersText(
   standing: Standing,

@@ -1,5 +1,6 @@
-// Owns what an explanation says about work done at the same time: which leases overlapped in use,
-// which may have, and what the workers' names can and cannot tell of that.
+// Owns the sentences about work that was done at the same time: during which leases two workers
+// did work on the task, during which they may have, and how far the workers' names can tell two
+// workers apart.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import type { ExplainedAttempt, Overlap, Statement } from './explanation.ts';
@@ -19,8 +20,8 @@ interface Naming {
 }
 
 /**
- * One statement for each earlier attempt, however many later ones it may have reached into.
- * @param runs the task's own attempts first, then those of its relatives.
+ * Makes one statement for each earlier attempt, however many later attempts it may overlap.
+ * @param runs the task's own attempts first, then those of its relatives
  */
 export function overlapStatements(
   overlaps: readonly Overlap[],

@@ -1,5 +1,6 @@
-// Owns the attempts of a task as its records tell them: who held the lease, from when to when, how
-// it ended and what shows that somebody worked. It claims nothing that no record says.
+// Owns the attempts of a task as its records tell them: which worker held the lease, from when to
+// when, how the lease ended, and which records show that the worker was alive. Nothing is claimed
+// without a record.
 
 import { assertNever } from '../model/assert.ts';
 import type {

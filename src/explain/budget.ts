@@ -1,5 +1,6 @@
-// Owns how many attempts a task has used up and how many are left: which were charged, which were
-// free, and how the poison rule counts. The sentences say whether a running attempt is included.
+// Owns how many attempts a task has used and how many are left: which attempts were charged, which
+// were free, and how the poison rule counts them. Each sentence says whether it counts a running
+// attempt.
 
 import { formatLeaseId } from '../model/ids.ts';
 import { FREE_RELEASES_IN_ROW } from '../model/limits.ts';

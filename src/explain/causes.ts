@@ -1,5 +1,6 @@
-// Owns why each attempt began, and why when it did: what ended the attempt before it, and what the
-// task waited for since. The last attempt's end is told here too while no other attempt follows.
+// Owns why each attempt began, and why it began when it did: how the attempt before it ended, and
+// what the task waited for since then. While no attempt follows the last one, the end of the last
+// one is told here too.
 
 import { formatLeaseId } from '../model/ids.ts';
 import type { TaskCreated } from '../model/records.ts';

@@ -1,5 +1,5 @@
-// Owns what an explanation says about effects that may have happened more than once: as much as the
-// records show, where they end, and where else the same content may have had its effect.
+// Owns the sentences about effects that may have happened more than once: what the records show,
+// what they cannot show, and under which other tasks the same content may have had its effect.
 
 import { formatTaskId } from '../model/ids.ts';
 import type { TaskCreated } from '../model/records.ts';

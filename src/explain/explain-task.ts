@@ -1,5 +1,6 @@
-// Owns the explanation of one task: pure, made from the task's own records and where the task
-// stands now. Every statement names the records that it rests on, and none goes beyond them.
+// Owns the explanation of one task. It is a pure function of the task's own records and of the
+// state in which the task is now. Every statement names the records that it rests on and claims no
+// more than they show.
 
 import { invariant } from '../model/assert.ts';
 import type { CoordinatorStarted, LogRecord } from '../model/records.ts';

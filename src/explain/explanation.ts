@@ -1,5 +1,6 @@
-// Owns the shape of an explanation: one task's story as data. explain-task.ts makes it from the
-// task's records; explanation-json, -text and -svg only show it and add nothing to it.
+// Owns the shape of an explanation: the story of one task as data. explain-task.ts makes the data
+// from the task's records. page-json.ts, page-text.ts and page-svg.ts show the data and add
+// nothing.
 
 import type { FailureKind, RecordType, ReportVerb } from '../model/records.ts';
 import type { TaskStateName } from '../model/request.ts';
@@ -21,8 +22,10 @@ export interface ExplainedRecord {
 }
 
 /**
- * reported: a report for its lease is in the log. heartbeated: extended, never reported. none: only
- * the grant is there; the answer may have been lost, so perhaps nobody ever worked on it.
+ * reported: a report for the lease is in the log.
+ * heartbeated: the lease was extended, and no report came.
+ * none: only the grant is in the log. Its answer may have been lost, so perhaps no worker ever
+ * worked on the task.
  */
 export type Evidence = 'reported' | 'heartbeated' | 'none';
 export type AttemptEnd = 'completed' | 'failed' | 'released' | 'expired' | 'killed';
@@ -99,9 +102,10 @@ export interface AttemptReport {
 }
 
 /**
- * did: the earlier attempt's late report came while the later lease was held, so two workers had
- * the task in hand; whether both worked is not recorded. may: the earlier worker had shown life and
- * nothing says when it stopped. unknown: it never showed any.
+ * did: the late report of the earlier attempt came while the later lease was held. So two workers
+ * had the task in hand; no record says whether both worked.
+ * may: the earlier worker had shown life, and no record says when it stopped.
+ * unknown: the earlier worker never showed any life.
  */
 export type Certainty = 'did' | 'may' | 'unknown';
 
@@ -209,8 +213,8 @@ export interface Explanation {
   readonly summary: string;
   readonly records: readonly ExplainedRecord[];
   /**
-   * Records of the task that are not in `records`: older heartbeats beyond the bound, or
-   * dropped.
+   * The number of the task's records that are not in `records`: older heartbeats beyond the bound,
+   * or heartbeats that were dropped from the log.
    */
   readonly recordsLeftOut: number;
   readonly attempts: readonly ExplainedAttempt[];

@@ -1,5 +1,5 @@
-// Owns what became of reports that came after their lease was over: how late they were, and who
-// held the task at that moment.
+// Owns the sentences about reports that came after their lease was over: how late each was, and
+// which worker held the task at that moment.
 
 import { formatLeaseId } from '../model/ids.ts';
 import type { ExplainedAttempt, Statement } from './explanation.ts';

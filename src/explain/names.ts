@@ -1,5 +1,5 @@
-// Owns how an explanation names things: workers, reasons, leases, times. Texts that users chose are
-// made harmless for a terminal here, so nothing else needs to think of it. Nothing is cut.
+// Owns how an explanation names workers, reasons, leases and times. Texts that users chose are
+// made harmless for a terminal here, so that no other file needs to think of that. Nothing is cut.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { durationAtMostText, durationText, timeText } from '../model/time-text.ts';

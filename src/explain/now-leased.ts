@@ -1,5 +1,5 @@
-// Owns what is said of a task that is leased: until when, how far heartbeats can move that, and to
-// what each end of the attempt leads.
+// Owns the sentences about a task that is leased now: until when, how far heartbeats can extend
+// the lease, and which state follows each way in which the attempt can end.
 
 import { DURATION_MAX } from '../model/limits.ts';
 import type { RetryPolicy } from '../model/records.ts';

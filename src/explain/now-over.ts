@@ -1,5 +1,5 @@
-// Owns what is said of a task that is over: that its state is final, what a kill left behind, and
-// how its content can go on or does.
+// Owns the sentences about a task that is over: that its state is final, whether a worker may
+// still be at work after a kill, and how the task's content can run again or does.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import type { ExplainedAttempt, Fact } from './explanation.ts';

@@ -1,5 +1,5 @@
-// Owns what is said of a task that waits: since when and why, its place, who asks for its queue,
-// and what starts the next attempt.
+// Owns the sentences about a task that waits: since when and why, its place in the queue, which
+// workers request leases of the queue, and which event starts the next attempt.
 
 import type { Standing } from '../model/response.ts';
 import { askersText } from './askers.ts';

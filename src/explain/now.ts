@@ -1,5 +1,6 @@
-// Owns the last part of an explanation: what is true of the task now and what will change it. What
-// is advisory (when a worker asked) is said to be; what the coordinator does not know is not said.
+// Owns the last part of an explanation: the task's present state, and the events that will change
+// it. A sentence that is advisory (when a worker last asked) says so. Where the coordinator does
+// not know, nothing is said.
 
 import type { Standing } from '../model/response.ts';
 import { budgetFact, poisonFact } from './budget.ts';

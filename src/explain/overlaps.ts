@@ -1,5 +1,5 @@
-// Owns which attempts were, or may have been, worked on at the same time. Leases never overlap; the
-// workers that held them can, because a lease that ran out stops nobody.
+// Owns which attempts were, or may have been, worked on at the same time. Leases of a task never
+// overlap, but the work of their holders can: a lease that expires stops no process.
 
 import type { Certainty, ExplainedAttempt, Overlap } from './explanation.ts';
 import { recordsOf } from './names.ts';
@@ -14,9 +14,9 @@ export interface Run {
 }
 
 /**
- * Only an attempt that ran out or was killed can go on unseen: a report ends the work, for whoever
- * reports has stopped.
- * @param later the same run, or that of the task with the same content that was made after it.
+ * Only an attempt whose lease expired, or whose task was killed, can go on unseen. A report in
+ * time ends the work, because a worker stops before it reports.
+ * @param later the same run, or the run of the task with the same content that was made after it
  */
 export function overlapsOf(earlier: Run, later: Run): Overlap[] {
   const overlaps: Overlap[] = [];

@@ -1,5 +1,6 @@
-// Owns the small chart in the text of an explanation: one row an attempt, drawn to one scale from
-// the task's creation to its end or to now, under the times in which the coordinator was down.
+// Owns the small chart in the text of an explanation. Each attempt is one row. All rows have one
+// scale, from the task's creation to its end or to now. The row above them shows the times in
+// which the coordinator was down.
 
 import { formatLeaseId } from '../model/ids.ts';
 import { clockText, durationText } from '../model/time-text.ts';

@@ -1,5 +1,6 @@
-// Owns the JSON of an explanation: the facts under their wire names, ids as users write them. An
-// absent fact is an absent field; only a question that was answered "nobody" is null.
+// Owns the JSON of an explanation: the facts under their wire names, with ids as users write them.
+// A fact that is absent is an absent field. null stands only for a question whose answer is
+// "nobody".
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import type {

@@ -1,5 +1,6 @@
-// Owns the table of records on the page: one row a record, wrapped under itself where the page is
-// narrow and never cut; long rows of heartbeats folded; and the rules that the letters stand for.
+// Owns the table of records on the page: one row for each record. A row that is too long for a
+// narrow page goes on below itself and is never cut. Of a long run of heartbeats only the first
+// and the last are shown. Also owns the list of rules that the letters in the table stand for.
 
 import { durationAtMostText, timeText } from '../model/time-text.ts';
 import type { ExplainedRecord, ExplainedStart, Explanation } from './explanation.ts';

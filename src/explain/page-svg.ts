@@ -1,5 +1,6 @@
-// Owns the explanation as a picture: one lane an attempt on a common time axis, with the lease as a
-// bar, heartbeats as ticks, what ended it, a late report, and starts of the coordinator.
+// Owns the explanation as a picture: one lane for each attempt on a common time axis. A bar is the
+// lease and a tick a heartbeat; the picture also shows how each lease ended, late reports, and
+// starts of the coordinator.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import {

@@ -1,5 +1,5 @@
-// Owns the explanation as a page of plain text for a terminal of a certain width. It shows what
-// explanation.ts holds and adds nothing; every page has the same parts in the same order.
+// Owns the explanation as a page of plain text for a terminal of a certain width. The page shows
+// the data of explanation.ts and adds nothing. Every page has the same parts in the same order.
 
 import { formatTaskId } from '../model/ids.ts';
 import { COLUMNS_DEFAULT, COLUMNS_MAX, COLUMNS_MIN } from '../model/limits.ts';
@@ -11,8 +11,9 @@ import { recordLines } from './page-rows.ts';
 import { wrap } from './wrap.ts';
 
 /**
- * @param columns the width of the terminal.
- * @returns the page with a last newline; no line is longer, unless a single word is.
+ * @param columns the width of the terminal
+ * @returns the page, which ends with a newline; no line is longer than `columns`, unless a single
+ *   word is
  */
 export function explanationText(given: Explanation, columns = COLUMNS_DEFAULT): string {
   const width = Math.min(COLUMNS_MAX, Math.max(COLUMNS_MIN, columns));

@@ -1,5 +1,5 @@
-// Owns what an explanation says of the tasks that a redrive connects this one with: how the origin
-// ended, and what became of the task that was made from this one.
+// Owns the sentences about the tasks that a redrive connects with this one: how the origin ended,
+// and what became of the task that was made from this one.
 
 import { formatTaskId } from '../model/ids.ts';
 import type { LogRecord, TaskCreated } from '../model/records.ts';

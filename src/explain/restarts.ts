@@ -1,5 +1,6 @@
-// Owns what each start of the coordinator meant for the task: how long it was down at most, whether
-// a lease lived through that or ended in it, and how its clock stands to the wall clock.
+// Owns what each start of the coordinator meant for the task: how long the coordinator was down at
+// most, whether a lease outlived that time or ended in it, and how the coordinator's clock stands
+// to the wall clock.
 
 import { formatLeaseId } from '../model/ids.ts';
 import type { LogRecord } from '../model/records.ts';

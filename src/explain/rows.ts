@@ -1,5 +1,5 @@
-// Owns the rows of an explanation: each record with the state before and after it, the rule by
-// which it may happen, and what it says in words.
+// Owns the rows of an explanation. A row has one record, the task's state before and after it, the
+// rule that allows the change, and the record in words.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { describeRecord, type Speaker } from '../model/record-words.ts';
@@ -9,8 +9,8 @@ import type { ExplainedRecord } from './explanation.ts';
 import { nameText, plural, reasonText, type Teller } from './names.ts';
 
 /**
- * @param records of one task, ascending.
- * @param poisoned whether its TaskDead is by the poison rule.
+ * @param records the records of one task, ascending
+ * @param poisoned whether the poison rule made its TaskDead
  */
 export function explainRecords(
   records: readonly LogRecord[],
@@ -41,8 +41,8 @@ const letterOf = (row: Transition): string =>
   String.fromCharCode('a'.charCodeAt(0) + TRANSITIONS.indexOf(row));
 
 /**
- * @param end what happened to the task in its TaskDead.
- * @returns what one record says, without its number, time and type.
+ * @param end the words for what ended the task in its TaskDead
+ * @returns the record in words, without its number, time and type
  */
 export function rowText(record: LogRecord, tell: Teller, end: string): string {
   const words = describeRecord(named(record), speaker(tell));

@@ -1,5 +1,6 @@
-// Owns what the records show of a lease that ran out: which heartbeats there were, whether the
-// coordinator could have heard another one, and that a heartbeat may leave no record.
+// Owns the sentences about a lease that expired: which heartbeats are recorded, and whether the
+// coordinator was up to receive another one. A heartbeat that changes nothing leaves no record,
+// and the sentences say so.
 
 import type { ExplainedAttempt, ExplainedStart } from './explanation.ts';
 import { durationAtMostText, durationText, type Teller, UNRECORDED } from './names.ts';
@@ -30,8 +31,9 @@ export function silenceText(
 }
 
 /**
- * The start that matters for an attempt that ran out below its window: the one before which the
- * lease ended, else the newest one between its last sign of life and its end.
+ * Finds the start that matters for an attempt whose lease expired before the execution window
+ * ended: the start before which the lease ended while the coordinator was down; else the newest
+ * start between the last sign of life and the end.
  */
 export function downDuring(
   attempt: ExplainedAttempt,
@@ -49,9 +51,10 @@ export const isDuring = (start: ExplainedStart, from: number, to: number | undef
   start.seq > from && (to === undefined || start.seq < to);
 
 /**
- * When the lease ended, seen from a start that was recorded before its end was: `down` while there
- * was no coordinator, which would have recorded the end at once; `up` after the start; `before` the
- * newest record before that start, so that the start has nothing to do with it.
+ * Says when the lease ended, seen from a start whose record comes before the record of the end.
+ * `down`: while no coordinator ran; a running coordinator would have recorded the end at once.
+ * `up`: after the start.
+ * `before`: before the newest record that precedes the start, so the start does not matter.
  */
 export function endSeenFrom(
   { leaseExpiry }: ExplainedAttempt,

@@ -1,4 +1,4 @@
-// Owns the shape of where a task stands, as the sentences about now are made from it.
+// Owns the shape of a task's present situation. The sentences about now are made from this shape.
 
 import type { TaskCreated } from '../model/records.ts';
 import type { Standing } from '../model/response.ts';

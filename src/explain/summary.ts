@@ -1,4 +1,4 @@
-// Owns the first and the last word on a task: the story in one sentence, and how it ended.
+// Owns the first and the last sentence about a task: its story in one sentence, and how it ended.
 
 import { formatLeaseId } from '../model/ids.ts';
 import {

@@ -1,6 +1,7 @@
-// Owns what a task waited for between being eligible and its grant: the coordinator was down, other
-// tasks came first, the worker was full, or nobody asked. It is read off other tasks' records. Who
-// asked in vain is in no record, and is inferred only where the order of grants leaves no doubt.
+// Owns the reason why a task waited from the time it was eligible until its grant: the coordinator
+// was down, other tasks came first, the worker was full, or no worker asked. The reason is read
+// from the records of other tasks. No record holds a lease request that got nothing, so such a
+// request is inferred only where the order of the grants leaves no doubt.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import type { Between, ExplainedAttempt, ExplainedStart, Wait } from './explanation.ts';

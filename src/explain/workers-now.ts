@@ -1,5 +1,6 @@
-// Owns who may be at work now, by the log alone: the holder of the lease, and whoever held one that
-// ran out or was ended by a kill and has reported nothing, also under a task of the same content.
+// Owns which workers may be at work now, by the log alone: the holder of the lease, and every
+// earlier holder whose lease expired or was ended by a kill and who has reported nothing. Tasks
+// with the same content count too.
 
 import type { ExplainedAttempt, Fact } from './explanation.ts';
 import { leaseName, namesText, nameText, recordsOf, type Teller, UNRECORDED } from './names.ts';

@@ -1,12 +1,12 @@
-// Owns how text is broken into lines of a certain width. Words are never cut: one that is longer
-// than a line stands whole on its own.
+// Owns how text is broken into lines of a certain width. A word is never cut: a word that is
+// longer than a line has a line of its own.
 
 /** A place at which a line must not be broken; shown as a space. */
 export const UNBROKEN = '\u00a0';
 
 /**
- * Breaks a text at its spaces; `hanging` columns before each line but the first, `first` before
- * that.
+ * Breaks a text at its spaces. The first line begins after `first` columns, and every other line
+ * after `hanging` columns.
  */
 export function wrap(text: string, columns: number, hanging: number, first = 0): string[] {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
-// Owns the experiments of docs/WHY-NOT-KAFKA.md, as leasehold plays them: stories about what a log
-// of messages leaves to its readers. The other side's part is played in bench/peers.
+// Owns the experiments of docs/WHY-NOT-KAFKA.md as leasehold plays them: stories about the work
+// that a log of messages leaves to its readers. bench/peers plays the other side's part.
 
 import type { Play } from './play.ts';
 import type { Story } from './stories.ts';

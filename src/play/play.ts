@@ -1,5 +1,5 @@
-// Owns the telling of a story while it is played: what is done, the question before it, the answer,
-// and at the end the log and the explanation. It decides nothing; the stories do.
+// Owns the telling of a story while it is played: each step, the question before it, the answer,
+// and at the end the log and the explanation. The stories decide what happens; this file does not.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Heard } from './puppet.ts';

@@ -1,8 +1,9 @@
-// Owns one worker process of a story: it does on its own nothing at all, sends what it is told to
-// send, and says what it was answered. It can be killed and frozen like any process.
+// Owns one worker process of a story. The process does nothing on its own: it sends each request
+// that it is told to send, and prints the answer. It can be killed and frozen like any process.
 //
-// A line on its standard input is a request {path, body}; a line on its output the answer. With
-// `drop` the connection is closed when the answer has begun, and what it says is lost.
+// A line on its standard input is a request {path, body}; a line on its standard output is the
+// answer. With `drop` the process closes the connection when the answer has begun, so the answer
+// is lost.
 
 import http from 'node:http';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,5 @@
-// Owns what a story is played on: a real coordinator on a directory of its own, real worker
-// processes, and the signals that are sent to them. Nothing of it is left behind.
+// Owns the stage of a story: a real coordinator on a directory of its own, real worker processes,
+// and the signals that are sent to them. At the end nothing of the stage is left.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';

@@ -1,4 +1,4 @@
-// Owns the stories about what is reported, repeated, killed and submitted.
+// Owns the stories about tasks that are reported, reported again, killed and submitted twice.
 
 import { LEASE_MS } from './play.ts';
 import type { Story } from './stories.ts';

@@ -1,5 +1,5 @@
-// Owns the list of stories: what each is about and how it is played. Each stops before its turning
-// point and asks what will happen.
+// Owns the list of stories: the subject of each, and the function that plays it. Each story stops
+// before its turning point and asks what will happen.
 
 import type { Play } from './play.ts';
 import { reportStories } from './stories-of-reports.ts';

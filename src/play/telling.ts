@@ -1,6 +1,6 @@
 // Owns the pace at which a story is told. A story is played against the clocks of real processes,
-// and a lease runs out whether or not the learner has answered. So the story is played without a
-// pause, what happens is kept, and each question holds up the telling alone.
+// and a lease expires whether or not the learner has answered. So the story is played without a
+// pause, its lines are kept, and a question holds up only the telling.
 
 import type { Teller } from './play.ts';
 import type { Fields } from './stage.ts';
@@ -37,9 +37,9 @@ export class Telling implements Teller {
 
   /**
    * Tells a story from its first line to its last.
-   * @param played ends when the story has been played
-   * @returns what `played` resolves with, after the last line
-   * @throws the error with which the story broke off, after what was played until then
+   * @param played resolves when the story has been played
+   * @returns the value of `played`, after the last line
+   * @throws the error that ended the story early, after the lines that were played until then
    */
   async tell<T>(played: Promise<T>, learner: Learner): Promise<T> {
     const over = (): void => {

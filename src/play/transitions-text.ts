@@ -1,5 +1,5 @@
-// Owns how the table of transitions reads: as a page, as a diagram and on a terminal. All of it is
-// made from the table by which the core decides, so none of it can say something else.
+// Owns how the table of transitions reads: as a page, as a diagram and on a terminal. All three
+// are made from the table by which the core decides, so none of them can differ from the core.
 
 import { TASK_STATES } from '../model/request.ts';
 import { TRANSITIONS, type Transition } from '../model/transitions.ts';

@@ -1,4 +1,4 @@
-// Owns the page docs/TWICE.md: the transcripts of all stories, as they were played.
+// Owns the page docs/TWICE.md, which holds the transcripts of all stories as they were played.
 
 import type { Played, Teller } from './play.ts';
 import { runStory } from './run-story.ts';

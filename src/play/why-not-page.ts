@@ -1,5 +1,5 @@
-// Owns how what was played gets into docs/WHY-NOT-KAFKA.md: the words there are written by hand,
-// and each block of output stands below a mark that says who printed it.
+// Owns how the played output gets into docs/WHY-NOT-KAFKA.md. The words of that page are written
+// by hand. Each block of output stands below a mark that names the program which printed it.
 
 const NAME = '[a-z0-9-]+';
 /** A command may stand in backticks in it; three of them end the block. */

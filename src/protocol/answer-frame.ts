@@ -1,5 +1,6 @@
 // Owns how an answer lies in the mailbox: its HTTP status, the seconds after which to try again,
-// and the JSON text, made in the coordinator's thread so that ingresses only pass it on.
+// and its JSON text. The coordinator's thread makes the text, so that the ingresses only pass it
+// on.
 
 import { REASONS } from '../model/refusal.ts';
 import type { Response } from '../model/response.ts';
@@ -21,8 +22,8 @@ const SCRATCH_BYTES = 65_536;
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
 /**
- * @returns the mailbox message of an answer, valid until the next call: the mailbox copies it at
- * once.
+ * @returns the mailbox message of an answer. It is valid only until the next call, because the
+ *   buffer is used again; the mailbox copies the message at once.
  */
 export function encodeAnswer(response: Response): Buffer {
   const text = format(response);

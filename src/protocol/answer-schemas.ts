@@ -1,5 +1,5 @@
-// Owns the names under which /openapi.json shows the answers. Of what each is made,
-// model/answer-table.ts says, and format.ts writes it by the same description.
+// Owns the names under which /openapi.json shows the answers. model/answer-table.ts describes the
+// fields of each answer, and format.ts writes answers by the same description.
 
 import { schemaOf } from '../model/answer-fields.ts';
 import * as a from '../model/answer-table.ts';

@@ -1,5 +1,6 @@
-// Owns the strict reading of base64: the standard alphabet, padded, no white space, no stray bits.
-// Node's own decoder skips what it does not know, which would store other bytes than were meant.
+// Owns the strict reading of base64: the standard alphabet, padded, without white space or stray
+// bits. Node's own decoder skips characters that it does not know, so the stored bytes could be
+// others than the client meant.
 
 /** @returns the bytes, or undefined when the text is not the one base64 form of any bytes. */
 export function decodeBase64(text: string): Buffer | undefined {

@@ -22,8 +22,10 @@ export function readBytes(wire: Wire, name: 'payload' | 'result'): Buffer | unde
 
 const snakeOf = (name: string): string => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
 
-/** Renames the keys of an options object, leaving out what is undefined. Maps whose keys are the
- * user's own (metadata) and contents are left alone: only the top level is renamed. */
+/**
+ * Renames the keys of an options object, and leaves out members that are undefined. Only the top
+ * level is renamed: below it are contents, and maps whose keys are the user's own (metadata).
+ */
 export function toWire(options: object): Wire {
   const wire: Wire = {};
   for (const [name, value] of Object.entries(options)) {

@@ -1,11 +1,12 @@
-// Owns the making of functions out of the table of operations, as ajv makes its judges out of
-// schemas: the table is looked at once, and each request then runs straight code. A loop over the
-// fields costs several times as much for a small request.
+// Owns the making of functions out of the table of operations, as ajv makes validators out of
+// schemas. The table is read once, at the start, and each request then runs straight code. A loop
+// over the fields would cost several times as much for a small request.
 
 /**
- * @param names what the body may use besides its arguments
- * @param args of the function, separated by commas
- * @param body its statements; made of the tables of this source and never of what a client sent
+ * @param names the values that the body may use besides its arguments
+ * @param args the names of the function's arguments, separated by commas
+ * @param body the function's statements; made from the tables of this source, never from anything
+ *   that a client sent
  */
 export function compile<F>(
   names: Readonly<Record<string, unknown>>,

@@ -1,5 +1,6 @@
-// Owns what "the same content" of two submits means (ruling: request ids): payload bytes, queue and
-// the options named in the request. Defaults do not count; delay, metadata and the id are left out.
+// Owns the meaning of "the same content" for two submits with one request id: the same payload
+// bytes, the same queue, and the same options named in the request. Defaults do not count. Delay,
+// metadata and the request id are left out.
 
 import { createHash } from 'node:crypto';
 import type { SubmitRequest } from '../model/request.ts';
@@ -22,9 +23,9 @@ const headOf = compile<(request: SubmitRequest) => string>(
 );
 
 /**
- * The digest is stored with each task: a change here makes repeated submits of an older log look
- * like conflicts, so this text is part of the log's format.
- * @returns the first 16 bytes of SHA-256.
+ * The digest is stored with each task. If its computation changed, a repeated submit of a task in
+ * an older log would look like a conflict. So the hashed text is part of the log's format.
+ * @returns the first 16 bytes of SHA-256
  */
 export function contentHash(request: SubmitRequest): Buffer {
   const hash = createHash('sha256')

@@ -1,5 +1,6 @@
 // Owns the reading of single fields, by their kinds: the statements from which the reader of each
-// operation is compiled, and what they use. Ids beyond what a number can hold are refused here.
+// operation is compiled, and the helpers that they use. An id too large for an exact number is
+// refused here.
 
 import { parseLeaseId, parseTaskId } from '../model/ids.ts';
 import type { Member } from './members.ts';
@@ -22,8 +23,8 @@ export const READING = {
 };
 
 /**
- * @returns statements that read a member of a request from `given`, whose form is checked, into a
- * constant with the name of the member, or return the refusal.
+ * @returns statements that read a member of a request from `given` into a constant with the name
+ *   of the member, or return the refusal. The form of `given` is checked already.
  */
 export function readerOf({ name, wire, group, field }: Member): string {
   const { kind, presence, maxBytes, fallback } = field;

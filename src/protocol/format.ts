@@ -1,5 +1,5 @@
-// Owns the JSON text of every answer, the same over HTTP, in a batch and on the socket. It decides
-// nothing and adds nothing: what the Response does not say is not said.
+// Owns the JSON text of every answer, the same over HTTP, in a batch and on the socket. This file
+// decides nothing: it writes the fields of the Response and no others.
 
 import type { AnswerField, AnswerFields } from '../model/answer-fields.ts';
 import * as a from '../model/answer-table.ts';
@@ -38,9 +38,9 @@ const TEXTS = {
 const refusalMembers = textOf(membersOf(a.refusal));
 
 /**
- * @param status where HTTP has a closer one for it than the reason has
- * @returns the body of a refusal, by RFC 9457 and then what a program decides by. It shows nothing
- * of the inside: no stack, no path, no payload.
+ * @param status an HTTP status that fits better than the one of the reason
+ * @returns the body of a refusal: the members of RFC 9457, then those by which a program decides.
+ *   The body shows nothing of the inside: no stack, no path, no payload
  */
 export function formatRefusal(
   refusal: Refusal,

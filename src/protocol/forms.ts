@@ -1,5 +1,5 @@
-// Owns the form of each operation's fields as a JSON Schema, made from the table of operations: it
-// validates, and the OpenAPI document shows it.
+// Owns the form of each operation's fields as a JSON Schema, made from the table of operations.
+// Requests are validated by this schema, and the OpenAPI document shows it.
 
 import { byOperation } from '../model/operations.ts';
 import type { Field, Fields, Group } from '../model/request-fields.ts';

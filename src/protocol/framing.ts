@@ -1,5 +1,5 @@
-// Owns the cutting of a byte stream into lines, for both ends of the socket. It holds at most one
-// unfinished line, bounded, and knows nothing of what a line says.
+// Owns the cutting of a byte stream into lines, for both ends of the socket. A reader holds at
+// most one unfinished line, of bounded length, and does not look into lines.
 
 const NEWLINE = 0x0a;
 
@@ -27,8 +27,11 @@ export class LineReader {
     return this.#partialBytes > 0 || this.#skipping;
   }
 
-  /** @returns what was not looked at because the sink said false; undefined: all was. A whole
-   * line is handed on as a view of the chunk: whoever keeps it longer than the call copies it. */
+  /**
+   * Hands each whole line to the sink, as a view of the chunk. A sink that keeps a line longer
+   * than the call must copy it.
+   * @returns the rest of the chunk when the sink returned false; undefined when all of it was read
+   */
   push(chunk: Buffer, sink: LineSink): Buffer | undefined {
     let from = 0;
     while (from < chunk.length) {

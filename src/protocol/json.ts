@@ -1,5 +1,6 @@
-// Owns the way from bytes to a JSON value: UTF-8 that is none, nesting without end and a key given
-// twice are refused here, before anything looks at the value. It knows nothing of requests.
+// Owns the way from bytes to a JSON value. Bytes that are not UTF-8, nesting that is too deep, and
+// a key given twice are refused here, before anything looks at the value. This file knows nothing
+// of requests.
 
 import { isUtf8 } from 'node:buffer';
 import { DEPTH_MAX } from '../model/limits.ts';
@@ -32,7 +33,8 @@ export function parseJson(bytes: Uint8Array): JsonValue | Rejected {
   } catch (error) {
     return rejected('malformed', `The text is not one well-formed JSON value${where(error)}.`);
   }
-  // JSON.parse keeps the last of two equal keys: only then are there fewer keys than members.
+  // Of two equal keys JSON.parse keeps the last and says nothing. Then the value has fewer keys
+  // than the text has members.
   if (members !== countKeys(value)) {
     const field = duplicatePath(text).join('.');
     return rejected('malformed', `The key ${field} is given twice.`, { field });
@@ -49,8 +51,9 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-// The engine's message may quote the text, which may be somebody's payload: the place is enough.
-// Only a message that ends with the place has it; one that quotes ends with "is not valid JSON".
+// The engine's message may quote the text, and the text may hold somebody's payload. So the
+// refusal tells only the place. A message that gives the place ends with it; a message that quotes
+// ends with "is not valid JSON".
 const PLACE = / JSON at position (\d+)(?: \(line \d+ column \d+\))?$/;
 
 function where(error: unknown): string {
@@ -110,9 +113,9 @@ interface Level {
 }
 
 /**
- * Runs only when it was counted that there is one, so it may be slow; the text is well-formed
- * and not nested deep.
- * @returns the path of the first key that its object has already, the key last.
+ * Runs only when a duplicate is known to exist, so it may be slow. The text is well-formed, and
+ * its depth is bounded.
+ * @returns the path of the first key that its object has already, the key last
  */
 export function duplicatePath(text: string): string[] {
   const levels: Level[] = [];

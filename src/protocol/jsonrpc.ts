@@ -1,5 +1,5 @@
-// Owns the envelope of the socket: JSON-RPC 2.0 over lines. It takes a line apart into calls and
-// makes the text around an answer; what a method means it does not know.
+// Owns the envelope of the socket: JSON-RPC 2.0 over lines. This file takes a line apart into
+// calls, and makes the text around an answer. It does not know what a method means.
 
 import { BATCH_MAX, ID_MAX_BYTES } from '../model/limits.ts';
 import type { Rejected } from '../model/refusal.ts';

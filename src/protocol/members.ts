@@ -1,5 +1,5 @@
-// Owns the list of values that the request of an operation has: their names in code and on the
-// wire, in one order for whoever reads, carries or hashes them.
+// Owns the list of members that the request of an operation has: their names in code and on the
+// wire. The order is the same for every file that reads, carries or hashes them.
 
 import { byOperation } from '../model/operations.ts';
 import { camelOf, type Field, type Fields } from '../model/request-fields.ts';

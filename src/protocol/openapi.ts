@@ -1,5 +1,5 @@
-// Owns the OpenAPI 3.1 document, made from the table of operations, the forms that validate
-// requests, and the descriptions of answers.
+// Owns the OpenAPI 3.1 document. It is made from the table of operations, from the forms that
+// validate requests, and from the descriptions of answers.
 
 import type { Route } from '../model/operation.ts';
 import { OPERATION_NAMES, type OperationName, operationOf } from '../model/operations.ts';

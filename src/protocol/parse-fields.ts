@@ -1,5 +1,5 @@
-// Owns the checks of single fields that a form cannot say: length in bytes, lone surrogates. Each
-// returns the refusal that names the field.
+// Owns the checks of single fields that a JSON Schema cannot express: the length in bytes, and
+// lone surrogates. Each check returns the refusal that names the field.
 
 import { METADATA_MAX_BYTES } from '../model/limits.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';

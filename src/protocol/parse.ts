@@ -1,5 +1,5 @@
-// Owns the mapping from the wire's fields to a Request, by the table of operations. It knows
-// neither HTTP nor the socket: both hand it the same fields under the same names.
+// Owns the mapping from the wire's fields to a Request, by the table of operations. This file
+// knows neither HTTP nor the socket: both pass it the same fields under the same names.
 
 import type { ParseLimits } from '../model/limits.ts';
 import { byOperation, type OperationName } from '../model/operations.ts';
@@ -23,8 +23,8 @@ const READERS = byOperation((_, op): Read => {
 });
 
 /**
- * @param fields the value of a JSON text, ids included; nothing about it is known.
- * @returns the request, or `malformed` / `too_large` naming the field. Never throws.
+ * @param fields the parsed JSON of a request, its ids included; nothing of it is checked yet
+ * @returns the request, or a `malformed` or `too_large` refusal that names the field. Never throws
  */
 export function parseRequest<O extends OperationName>(
   op: O,
@@ -36,9 +36,10 @@ export function parseRequest<O extends OperationName>(
 }
 
 /**
- * Reads a submit whose body is the payload and whose options stand in the query. The same content
- * gives the same request as in JSON, and so the same content hash.
- * @param query names and numbers, converted already; @param queue checked here.
+ * Reads a submit whose body is the payload and whose options are in the query. The same content
+ * gives the same request as in JSON, and therefore the same content hash.
+ * @param query the options, their numbers already converted from text
+ * @param queue not checked by the caller
  */
 export function parseRawSubmit(
   queue: string,

@@ -1,5 +1,6 @@
-// Owns how the bytes of payloads and results come off the wire and go onto it again, unchanged: as
-// text where they are UTF-8, else as base64. Nothing between the two looks into them.
+// Owns how the bytes of payloads and results are read from the wire and written to the wire again,
+// unchanged: as text where they are UTF-8, else as base64. No code between the two looks into
+// these bytes.
 
 import { isUtf8 } from 'node:buffer';
 import { type Rejected, rejected } from '../model/refusal.ts';
@@ -52,7 +53,7 @@ export function checkSize(
 
 /**
  * @returns `"payload":"…"` when the bytes are valid UTF-8 (a byte order mark and NUL are kept),
- * else `"payload_base64":"…"`.
+ *   else `"payload_base64":"…"`
  */
 export function bytesMember(name: string, bytes: Uint8Array, base64: boolean): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

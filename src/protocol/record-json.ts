@@ -1,5 +1,6 @@
-// Owns the JSON of a record as /v1/log and its followers show it: the names of its fields as they
-// are described, on one line. A field that the record does not have is absent, never null.
+// Owns the JSON of a record as /v1/log and its followers show it, on one line: its fields under
+// the names in the description of its type. A field that the record does not have is absent, never
+// null.
 
 import type { Fields, Texts } from '../model/field-visitor.ts';
 import { visitFields } from '../model/record-fields.ts';

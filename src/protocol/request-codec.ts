@@ -1,6 +1,6 @@
-// Owns how a Request lies in the mailbox: bytes, because bytes cross threads ten times cheaper than
-// objects and a deeply nested object might vanish on the way. Both ends are of one build, so this
-// form has no version and is never stored.
+// Owns how a Request lies in the mailbox: as bytes. Bytes cross threads ten times cheaper than
+// objects, and a deeply nested object might be lost on the way. Both ends are of one build, so
+// this form has no version and is never stored.
 
 import { ByteReader, ByteWriter } from '../model/bytes.ts';
 import { operationsThat } from '../model/operations.ts';
@@ -23,8 +23,8 @@ export function encodeRequest(request: Request): Uint8Array {
 }
 
 /**
- * @returns the request; its payload, result and content hash are views into the message.
- * @throws RangeError when the message is not one that encodeRequest made.
+ * @returns the request; its payload, result and content hash are views into the message
+ * @throws RangeError when encodeRequest did not make the message
  */
 export function decodeRequest(message: Uint8Array): Request {
   reader.reset(message);

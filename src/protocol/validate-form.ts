@@ -1,5 +1,6 @@
-// Owns the judgement whether a value has the form that its schema asks for, and the words for a
-// value that has not: which field, and what belongs there. It never repairs or converts anything.
+// Owns the check whether a value has the form that its schema asks for, and the words of the
+// refusal: which field is wrong, and which values are allowed there. The check never repairs or
+// converts a value.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type OperationName } from '../model/operations.ts';
@@ -7,8 +8,9 @@ import { type Rejected, rejected } from '../model/refusal.ts';
 import type { Schema } from '../model/schema.ts';
 import { FORMS } from './forms.ts';
 
-// Our schemas are our own and tested: to check them against the meta-schema at each start would
-// cost more than to compile them. The first fault is enough: a body may hold a million.
+// Our schemas come from our own tables and are tested. A check of them against the meta-schema at
+// each start would cost more than compiling them. Validation ends at the first fault, because a
+// body may hold a million faults.
 const ajv = new Ajv({ meta: false, validateSchema: false, strict: false, ownProperties: true });
 const validators = new Map<OperationName, ValidateFunction>();
 
@@ -38,7 +40,8 @@ export function wantsWholeNumber(form: OperationName, field: string): boolean {
 }
 
 function explain(schema: Schema, fault: ErrorObject | undefined, value: unknown): Rejected {
-  // A name that nobody knows explains a required one that is missing: it is told first.
+  // An unknown field is told before a missing one, because the unknown name may be the missing one
+  // misspelt.
   const unknown = unknownField(schema, fault, value);
   if (unknown !== undefined) {
     const field = dotted(unknown);

@@ -1,5 +1,5 @@
-// Owns what a client is told that speaks HTTP to the port of the socket: how its first line is
-// known, and the one answer that it can read.
+// Owns what happens when a client speaks HTTP to the port of the socket: how its first line is
+// recognized, and the one answer that such a client can read.
 
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;

@@ -1,4 +1,5 @@
-// Owns the list of what a rehearsal has made and must not leave: the guardian holds a copy of it.
+// Owns the list of processes and folders that a rehearsal has made and must not leave behind. The
+// guardian holds a copy of the list.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

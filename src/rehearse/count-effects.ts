@@ -1,6 +1,6 @@
-// Owns the counting of effects: which tasks had more than one, whether a store that looks at
-// fencing tokens could have refused the others, which were repeated within one attempt, and which
-// were made when the lease was over.
+// Owns the counting of effects: which tasks had more than one effect; whether a store that checks
+// fencing tokens could have refused the others; which effects were repeated within one attempt;
+// and which came when the lease was over.
 
 import type { Recorded } from './rehearsed-coordinator.ts';
 import type { Effect, Traffic } from './traffic.ts';
@@ -62,8 +62,9 @@ export function countEffects({ traffic, records, counted }: Seen): Counted {
 }
 
 /**
- * Records have the coordinator's clock and effects the rehearsal's. What both have is order: an
- * effect of an older lease after the worker of a newer one was given its grant came too late.
+ * Records carry times of the coordinator's clock, and effects times of the rehearsal's clock; the
+ * two cannot be compared. The order of messages can: an effect of an older lease came too late if
+ * the grant of a newer lease had already been delivered.
  */
 function supersededBefore(
   { taskId, fencingToken, askedAt }: Effect,

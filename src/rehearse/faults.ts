@@ -1,5 +1,5 @@
-// Owns the table of faults: each way to break the contract of a worker, in words, with the place
-// that tells how to mend it.
+// Owns the table of faults. Each fault is one way in which a worker can break its contract, in
+// words, with the place in the documents that tells how to mend it.
 
 export type FaultName =
   | 'no-heartbeat'

@@ -1,6 +1,6 @@
-// Owns the process that cleans up after a rehearsal, however that ends, also by SIGKILL: it is told
-// on its standard input which process groups, processes and folders there are, and when that input
-// ends it ends the ones and removes the others.
+// Owns the process that cleans up after a rehearsal, however the rehearsal ends, SIGKILL included.
+// The guardian is told on its standard input which process groups, processes and folders there
+// are. When that input ends, the guardian ends those processes and removes those folders.
 
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,6 @@
-// Owns the proxy before the coordinator's HTTP port, one for each worker process: it takes every
-// request and every answer whole, asks the points what becomes of it, and remembers the exchange.
+// Owns the proxy before the coordinator's HTTP port, one for each worker process. The proxy reads
+// every request and every answer whole, asks the points what becomes of the message, and remembers
+// the exchange.
 
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// Owns the verdict on one run, from its traffic, its effects and the coordinator's log alone: which
-// faults the worker has shown, and which effects happened more than once.
+// Owns the verdict on one run: which faults the worker has shown, and which effects happened more
+// than once. The verdict rests on the run's traffic, its effects and the coordinator's log alone.
 
 import { countEffects, type DoubledEffect } from './count-effects.ts';
 import type { Fault, FaultName } from './faults.ts';
@@ -74,7 +74,8 @@ export function judge(evidence: Evidence): Judgement {
 }
 
 /**
- * An effect without authority that a store can refuse is told as that, when nothing else is wrong.
+ * When every doubled effect could have been refused by its fencing token and no other fault was
+ * found, the verdict says so and is not "broken".
  */
 function verdictOf(faults: readonly Fault[], doubled: readonly DoubledEffect[]): Verdict {
   const isRefusable = doubled.length > 0 && doubled.every(({ refusable }) => refusable);
@@ -86,8 +87,8 @@ function verdictOf(faults: readonly Fault[], doubled: readonly DoubledEffect[]):
 }
 
 /**
- * When the worker has the answer for certain; undefined when it may not have it. An answer that
- * comes to a frozen process may be found too late, after the process's own time for it.
+ * Says when the worker surely had the answer; undefined when that is not sure. A process that was
+ * frozen near the delivery may have read the answer too late, after its own time-out.
  */
 function toldAt({ deliveredAt, worker }: Exchange, { traffic }: Evidence): number | undefined {
   if (deliveredAt === undefined) return undefined;
@@ -137,8 +138,9 @@ function silence(lease: Held, { traffic, leaseMs, endedAt }: Evidence): string[]
     const before = ordered[index] as number;
     const ran = (to: number): number =>
       to - before - frozenMs(traffic.events, lease.worker, before, to);
-    // By its own clock the worker has lost the lease a lease after the newest confirmation. Until
-    // then it owes heartbeats: the fault is to let all of that time pass, and to work on.
+    // By its own clock a worker holds the lease until one lease duration after its newest
+    // confirmation, and it owes heartbeats until then. The fault is to send none in all that time,
+    // and to work on afterwards.
     const newest = Math.max(...confirmed.filter((one) => one <= before));
     const hasLetPass = ran(Math.min(at, newest + leaseMs)) >= leaseMs * NEARLY;
     if (!hasLetPass || ran(at) <= leaseMs * BUSY) return [];
@@ -213,7 +215,8 @@ function stubborn({ traffic: { events }, endedAt }: Evidence): string[] {
 }
 
 /**
- * From the LeaseExpired, or the end by kill, to the last heartbeat, report or effect of the lease.
+ * @returns the longest time in ms from the answer that told a worker of a lost lease to the last
+ *   request of that worker for the lease; undefined when no worker was told of a loss
  */
 function noticed({ traffic, records }: Evidence): number | undefined {
   const times: number[] = [];

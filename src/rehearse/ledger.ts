@@ -1,6 +1,6 @@
-// Owns the ledger that a worker's effects are counted in: `POST {task_id, fencing_token}` is one
-// effect. On request it plays the store that refuses an effect whose fencing token is older than
-// one that it has seen for the same task. `GET ?task_id=T2` answers how many effects a task has.
+// Owns the ledger that counts a worker's effects. `POST {task_id, fencing_token}` is one effect.
+// On request the ledger plays a store that refuses an effect whose fencing token is older than the
+// newest one seen for the same task. `GET ?task_id=T2` answers how many effects a task has.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,7 @@
-// Owns the proxy before the coordinator's line socket, one for each worker process: it takes every
-// call and every answer as a whole line, asks the points what becomes of it, and remembers the
-// exchange. Lines that hold no single call with an id (a batch, say) are handed on as they are.
+// Owns the proxy before the coordinator's line socket, one for each worker process. The proxy
+// reads every call and every answer as a whole line, asks the points what becomes of the line, and
+// remembers the exchange. A line that is not a single call with an id (a batch, for example)
+// passes unchanged.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';

@@ -1,6 +1,6 @@
-// Owns the points at which a rehearsal can step in: everything that a worker sends or is sent
-// passes one, and goes on only when it was decided what becomes of it. Where nobody has asked for
-// anything, everything passes.
+// Owns the points at which a rehearsal can step in. Every message to or from a worker passes a
+// point, and goes on only after the point has decided what becomes of it. Where the scenario asks
+// for nothing, every message passes.
 
 /** Where a message is: a request that has not reached its receiver, or an answer that is due. */
 export type Point =
@@ -16,9 +16,11 @@ export type Point =
   | 'other answer';
 
 /**
- * What becomes of a message. `lose`: the connection is cut, the message reaches nobody. `cut`: half
- * of an answer is written, then the connection is cut. `double`: a request is handed on twice.
- * `unavailable`: a request is refused as by a coordinator that cannot decide now.
+ * The fate of a message.
+ * `lose`: the connection is cut, and nobody receives the message.
+ * `cut`: half of an answer is written, then the connection is cut.
+ * `double`: a request is handed on twice.
+ * `unavailable`: a request is refused, as a coordinator refuses that cannot decide now.
  */
 export type Fate = 'pass' | 'lose' | 'cut' | 'double' | 'unavailable';
 

@@ -1,5 +1,5 @@
-// Owns the course of a rehearsal: an undisturbed run first, then every scenario that can bite, a
-// few at a time, each on a coordinator of its own; then the judgement of each.
+// Owns the course of a rehearsal. An undisturbed run comes first. Every scenario that can affect
+// this worker follows, a few at a time, each on a coordinator of its own. Then each run is judged.
 
 import { availableParallelism } from 'node:os';
 import type { CleanUp } from './clean-up.ts';

@@ -1,5 +1,6 @@
-// Owns the coordinator of one run: a process of its own on an empty log with short leases, and what
-// the rehearsal itself asks of it, beside the worker and past the proxies.
+// Owns the coordinator of one run: a process of its own on an empty log, with short leases. Also
+// owns the requests that the rehearsal itself sends to this coordinator; they do not pass the
+// proxies.
 
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

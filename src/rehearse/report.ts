@@ -1,5 +1,5 @@
-// Owns how a rehearsal reads: a table of scenarios and verdicts, then the story of each failure; as
-// text, as JSON, and as the JUnit file that continuous integration shows.
+// Owns how a rehearsal reads: a table of scenarios and verdicts, then the story of each failure.
+// The report is text, JSON, or the JUnit file that continuous integration shows.
 
 import { FAULTS } from './faults.ts';
 import type { Result } from './rehearse.ts';

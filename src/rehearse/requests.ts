@@ -1,6 +1,6 @@
-// Owns what the proxies understand of the interface: which operation a request is, which task and
-// lease it names, which point it passes, and what an answer says. The operations are those of the
-// interface's own table.
+// Owns the part of the interface that the proxies understand: the operation of a request, the task
+// and the lease that it names, the point that it passes, and the outcome in an answer. The
+// operations come from the interface's own table.
 
 import { OPERATION_NAMES, operationOf } from '../model/operations.ts';
 import type { Point } from './points.ts';

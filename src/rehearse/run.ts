@@ -1,5 +1,6 @@
-// Owns one run: a coordinator with short leases on an empty log, proxies and a ledger before it,
-// the worker's processes, and the tasks. A scenario plays on it; afterwards it is evidence.
+// Owns one run: a coordinator with short leases on an empty log, proxies and a ledger, the
+// worker's processes, and the tasks. A scenario plays on the run; afterwards the run is the
+// evidence.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -32,7 +33,8 @@ export type SubmitOptions = Readonly<Record<string, unknown>>;
 
 const LOOK_MS = 20;
 /**
- * A worker that ends by itself is started anew, after a pause that grows, as a supervisor would.
+ * A worker that ends by itself is started again, as a supervisor would do. The pause before each
+ * new start is longer than the one before.
  */
 const RESTART_PAUSE_MS = 100;
 const RESTART_PAUSE_MAX_MS = 1_000;

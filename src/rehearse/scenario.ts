@@ -1,5 +1,5 @@
-// Owns the shape of a scenario: what is done to the coordinator, the worker and the messages
-// between them, from the submit to the moment at which every task should be over.
+// Owns the shape of a scenario: everything that is done to the coordinator, the worker and the
+// messages between them, from the submit until the moment when every task should be over.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Held, Point } from './points.ts';

@@ -18,8 +18,8 @@ import {
 const LONG = 1.5;
 
 /**
- * A task that takes longer than a lease, because the ledger keeps its effect waiting, or else
- * because it takes long by itself.
+ * Plays a task that takes longer than a lease: the ledger delays the answer to the effect. Without
+ * a ledger, the task must take that long by itself.
  */
 async function longTask(run: Run, meanwhile: (taskId: string) => Promise<void>): Promise<void> {
   const { held } = await heldAt(run, run.options.ledger === undefined ? 'heartbeat' : 'effect');

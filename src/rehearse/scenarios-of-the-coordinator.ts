@@ -1,5 +1,5 @@
-// Owns the scenarios in which the coordinator is gone or busy for a while, and those in which what
-// was submitted is unusual.
+// Owns the scenarios in which the coordinator is down or busy for a while, and the scenarios with
+// unusual tasks.
 
 import { heldAt, leases, needsEffects, type Scenario, settle, WORKERS } from './scenario.ts';
 

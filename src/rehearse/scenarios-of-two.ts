@@ -1,5 +1,5 @@
-// Owns the scenarios in which two things go wrong in one run: one pair that meets every worker in
-// the end, and one that the seed chooses.
+// Owns the scenarios in which two things go wrong in one run. One pair is fixed, because every
+// worker meets it sooner or later; the seed chooses the other pair.
 
 import type { Run } from './run.ts';
 import { heldAt, leases, type Scenario, settle, WORKERS } from './scenario.ts';

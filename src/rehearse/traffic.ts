@@ -1,5 +1,5 @@
-// Owns the memory of one run: every request with its answer and what became of both on the way, and
-// every effect. The verdicts rest on it and on the coordinator's log.
+// Owns the memory of one run: every request with its answer, the fate of both on the way, and
+// every effect. The verdicts rest on this memory and on the coordinator's log.
 
 import type { Fate } from './points.ts';
 

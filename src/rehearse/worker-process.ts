@@ -1,5 +1,6 @@
-// Owns one process of the worker that is rehearsed: a shell command in a process group of its own,
-// so that a signal reaches whatever it starts, and nothing of it is left.
+// Owns one process of the worker that is rehearsed: a shell command in a process group of its own.
+// A signal to the group reaches every process that the command starts, so none of them is left
+// behind.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { CleanUp } from './clean-up.ts';

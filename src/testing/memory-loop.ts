@@ -1,6 +1,6 @@
-// Owns the coordinator of a test: the real loop on a log in memory, behind the real mailbox. What
-// the thread of the product does around the loop is done here in the test's own thread. The log is
-// all that a crash leaves.
+// Owns the coordinator of a test: the real loop on a log in memory, behind the real mailbox. The
+// test's own thread does the work that the coordinator's thread does in the product. A crash keeps
+// nothing but the log.
 
 import { createHash } from 'node:crypto';
 import { PHASE_OF, Progress } from '../../actors/shared/progress.ts';

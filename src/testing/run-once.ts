@@ -1,5 +1,5 @@
-// Owns how a test has one attempt made of one task: by the real Worker, under a real lease. The
-// worker does not begin a second one.
+// Owns how a test runs one attempt at one task: by the real Worker, under a real lease. The worker
+// does not begin a second attempt.
 
 import type { Client, Handler, Lease, SubmitOptions, TaskDetails } from '../index.ts';
 import { Worker } from '../index.ts';
@@ -28,7 +28,7 @@ export interface Ran {
 }
 
 /**
- * Has the next task of a queue leased by a Worker of its own, and waits for the end of the attempt.
+ * Leases the next task of a queue with a Worker of its own, and waits until the attempt ends.
  * @throws Error when no task of the queue can be leased now
  */
 export async function runNext(

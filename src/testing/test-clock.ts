@@ -1,4 +1,4 @@
-// Owns the time of a coordinator in a test: it stands still until the test moves it.
+// Owns the time of a coordinator in a test. The time stands still until the test moves it.
 
 import { clock } from '../../actors/shared/clock.ts';
 import { DURATION_EXAMPLES, readDuration } from '../model/read-duration.ts';
@@ -22,9 +22,9 @@ export class TestClock {
   }
 
   /**
-   * Moves the clock. Leases run out, delays and backoffs end, in the order of their times.
-   * @returns when all of that is recorded
-   * @throws RangeError for a duration that is negative or none
+   * Moves the clock. Leases expire, and delays and backoffs end, in the order of their times.
+   * @returns when all of these changes are recorded
+   * @throws RangeError for a duration that is negative or not a duration
    */
   async advance(duration: TestDuration): Promise<void> {
     const ms = typeof duration === 'number' ? duration : readDuration(duration);

@@ -1,5 +1,5 @@
-// Owns the real HTTP server before the coordinator of a test, on a port that was free, and the
-// reader behind it; both run in the test's own thread.
+// Owns the real HTTP server in front of the coordinator of a test, on a free port, and the reader
+// behind that server. Both run in the test's own thread.
 
 import { HttpServer } from '../../actors/http/http-server.ts';
 import type { HttpIngressData } from '../../actors/ingress/start-data.ts';

@@ -1,6 +1,6 @@
-// Owns `leasehold/testing`: a coordinator in the process of a test. It decides as the product does,
-// because it is the same loop behind the same HTTP. Its log is in memory, and its clock stands
-// still until the test moves it. It leaves nothing behind: no file, no port, no process.
+// Owns `leasehold/testing`: a coordinator within the process of a test. It decides as the product
+// does, because it runs the same loop behind the same HTTP server. Its log is in memory, and its
+// clock stands still until the test moves it. After `stop()` no file, port or process is left.
 
 import type { HttpIngressData } from '../../actors/ingress/start-data.ts';
 import { Progress } from '../../actors/shared/progress.ts';
@@ -20,8 +20,10 @@ export type { TestClock, TestDuration } from './test-clock.ts';
 /** Durations in ms. What is left out is as in the product, but for the two that are named here. */
 export interface TestCoordinatorOptions {
   readonly leaseDurationMs?: number;
-  /** How often workers heartbeat, in real time; 50, or a third of a shorter lease: a lost lease is
-   * noticed soon. */
+  /**
+   * Real milliseconds between the heartbeats of a worker; 50 by default, or a third of a shorter
+   * lease. So a worker soon notices a lost lease.
+   */
   readonly heartbeatIntervalMs?: number;
   readonly executionWindowMs?: number;
   readonly maxRetries?: number;
@@ -50,7 +52,7 @@ const HEARTBEAT_MS = 50;
 
 /**
  * Starts a coordinator; `stop()` ends it.
- * @throws TypeError for an option that is unknown, KnobError for a value that is out of range
+ * @throws TypeError for an unknown option, KnobError for a value that is out of range
  */
 export async function startCoordinator(
   options: TestCoordinatorOptions = {},
@@ -106,9 +108,9 @@ export class TestCoordinator {
   }
 
   /**
-   * Has one attempt made: submits a task with this payload, leases it, calls the handler, reports.
-   * The task gets a queue of its own unless one is named.
-   * @returns how the attempt ended, and the task after it
+   * Runs one attempt: submits a task with this payload, leases it, calls the handler, and reports.
+   * The task gets a queue of its own unless the options name one.
+   * @returns how the attempt ended, and the task after the attempt
    */
   async runOnce(handler: Handler, payload: unknown, options: RunOnceOptions = {}): Promise<Ran> {
     const { workerId, ...submit } = options;
@@ -120,8 +122,9 @@ export class TestCoordinator {
   }
 
   /**
-   * Has one attempt made of the next task of a queue, as `runOnce` does.
-   * @throws Error when no task of the queue can be leased now: move the clock to its time first
+   * Runs one attempt at the next task of a queue, as `runOnce` does.
+   * @throws Error when no task of the queue can be leased now; move the clock to the task's time
+   *   first
    */
   async runNext(handler: Handler, options: RunNextOptions): Promise<Ran> {
     this.#own ??= this.client();
@@ -129,8 +132,8 @@ export class TestCoordinator {
   }
 
   /**
-   * Moves the clock to the end of this lease, so that it runs out now, and with it all leases that
-   * end earlier. Does nothing when the lease is over.
+   * Moves the clock to the end of this lease, so that the lease expires now, and with it every
+   * lease that ends earlier. Does nothing when the lease is over already.
    */
   async expire({ leaseId }: Pick<LeaseRef, 'leaseId'>): Promise<void> {
     const endMs = this.#loop.endOf(Number(/^L(\d+)$/.exec(leaseId)?.[1]));
@@ -138,8 +141,8 @@ export class TestCoordinator {
   }
 
   /**
-   * The next request of this kind, or the next one at all, is decided and recorded as ever. Then
-   * its answer is lost, because all connections are cut.
+   * Loses one answer: the coordinator decides and records the next request of this kind (or of any
+   * kind) as usual, and then all connections are cut before the answer is sent.
    */
   loseNextAnswer(op?: Operation): void {
     this.#losses.push(op);

@@ -1,5 +1,6 @@
-// Owns the judgement at the end of the demonstration: every result against a direct computation,
-// the log against what was killed, and the records that explain the task that ran twice.
+// Owns the judgement at the end of the demonstration: every result is compared with a direct
+// computation, and the log with the processes that were killed. Also prints the records that
+// explain why one task ran twice.
 
 import { recordLine } from '../../cli/record-line.ts';
 import type { Client } from '../../index.ts';

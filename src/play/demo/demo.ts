@@ -1,6 +1,7 @@
-// Owns the demonstration: real files become tasks, real worker processes do them, one worker and
-// then the coordinator are killed in the middle, and at the end everything is compared with a
-// direct computation. It ends with a status other than 0 when anything is off, and cleans up.
+// Owns the demonstration. Real files become tasks, and real worker processes do them. One worker
+// and then the coordinator are killed in the middle. At the end everything is compared with a
+// direct computation. The exit status is not 0 when anything is wrong. The demonstration cleans up
+// after itself.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';

@@ -1,5 +1,5 @@
-// Owns the work of the demonstration: what is told about one file. Workers and the check at the end
-// both use it, on bytes that each has read for itself.
+// Owns the work of the demonstration: the facts about one file. The workers and the check at the
+// end both use this file, each on bytes that it has read for itself.
 
 import { createHash } from 'node:crypto';
 

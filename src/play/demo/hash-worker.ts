@@ -1,6 +1,6 @@
-// Owns one worker process of the demonstration: reads the file that a task names and answers what
-// is in it. With a number as its third argument it gets stuck in its task of that number, to be
-// killed there.
+// Owns one worker process of the demonstration. The worker reads the file that a task names and
+// answers with facts about it. Its third argument may be a number: it then gets stuck in its task
+// of that number, so that the demonstration can kill it there.
 
 import { readFile } from 'node:fs/promises';
 import { Worker } from '../../index.ts';

@@ -1,5 +1,5 @@
-// Owns the processes of the demonstration: a server or worker that is started, watched for its end,
-// killed in the way that is asked for, and never left behind.
+// Owns the processes of the demonstration. A server or worker is started here, watched for its
+// end, killed by the signal that the caller names, and never left behind.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
