@@ -15,6 +15,7 @@ const DAY_MS = 86_400_000;
 /** Files and folders below test/ whose tests start processes, the slowest first. */
 const WITH_PROCESSES = [
   'rehearse/rehearse',
+  'rehearse/run',
   'package/',
   'reliability/',
   'simulator/',

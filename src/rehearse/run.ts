@@ -54,6 +54,8 @@ export class Run {
   private ledger: Ledger | undefined;
   private restarts = 0;
   private isClosing = false;
+  /** Workers that are being started. Their proxies would outlive a run that closed meanwhile. */
+  private starting: Promise<unknown> = Promise.resolve();
 
   private constructor(options: RunOptions, dir: string, coordinator: RehearsedCoordinator) {
     this.options = options;
@@ -83,7 +85,13 @@ export class Run {
   }
 
   /** Starts a worker process. One that ends by itself is started anew until the run is closed. */
-  async worker(): Promise<WorkerProcess> {
+  worker(): Promise<WorkerProcess> {
+    const starting = this.startWorker();
+    this.starting = Promise.allSettled([this.starting, starting]);
+    return starting;
+  }
+
+  private async startWorker(): Promise<WorkerProcess> {
     const number = this.workers.length + 1;
     const between = { worker: number, points: this.points, traffic: this.traffic };
     const http = await httpProxy({ ...between, toPort: this.coordinator.httpPort });
@@ -139,6 +147,7 @@ export class Run {
 
   async close(): Promise<void> {
     this.closing();
+    await this.starting;
     await Promise.all(this.workers.map((worker) => worker.destroy()));
     await Promise.all(this.proxies.map((proxy) => proxy.close()));
     await this.ledger?.close();
