@@ -17,6 +17,7 @@ export interface Recorded {
 }
 
 const LOOK_MS = 20;
+const PORT_TRIES = 3;
 const KNOBS = { 'backoff-ms': 0, 'max-retries': 8, 'poison-threshold': 3, 'tick-ms': 20 };
 
 export class RehearsedCoordinator {
@@ -44,10 +45,18 @@ export class RehearsedCoordinator {
     dir: string,
     options: { readonly leaseMs: number; readonly cleanUp: CleanUp },
   ): Promise<RehearsedCoordinator> {
-    const ports = [await freePort(), await freePort()] as const;
-    const coordinator = new RehearsedCoordinator(dir, options, ports);
-    await coordinator.start();
-    return coordinator;
+    for (let tries = 1; ; tries += 1) {
+      const ports = [await freePort(), await freePort()] as const;
+      const coordinator = new RehearsedCoordinator(dir, options, ports);
+      try {
+        await coordinator.start();
+        return coordinator;
+      } catch (error) {
+        // A port that was free a moment ago may have been taken by another program since.
+        await coordinator.close();
+        if (tries === PORT_TRIES) throw error;
+      }
+    }
   }
 
   async start(): Promise<void> {

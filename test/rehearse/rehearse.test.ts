@@ -145,7 +145,8 @@ describe('rehearse', () => {
     const args = ['--effects-url', '--seed', '7', ...names.flatMap((name) => ['--scenario', name])];
     const runs = [];
     for (let run = 0; run < 2; run++) {
-      const { scenarios } = await rehearse(byHand('no-check'), '{"a":1}', ...args);
+      const { scenarios, err } = await rehearse(byHand('no-check'), '{"a":1}', ...args);
+      expect(scenarios, err).to.have.length(3);
       runs.push(scenarios.map(({ name, verdict }) => ({ name, verdict })));
     }
     expect(runs[1]).to.deep.equal(runs[0]);
