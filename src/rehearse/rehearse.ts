@@ -57,8 +57,11 @@ export async function rehearse(options: RehearsalOptions): Promise<readonly Resu
       options.onResult?.(result, results.length, total);
     }
   };
-  // A scenario mostly waits for a lease to end; two a processor keep the machine calm.
-  await Promise.all(Array.from({ length: availableParallelism() * 2 }, lane));
+  // A scenario mostly waits for a lease to end; two a processor keep the machine calm. What a
+  // command counts, it counts by task id, which scenarios that are played at once would have in
+  // common.
+  const lanes = options.effectsOf === undefined ? availableParallelism() * 2 : 1;
+  await Promise.all(Array.from({ length: lanes }, lane));
   const order = new Map(wanted.map(({ name }, index) => [name, index]));
   const place = ({ scenario: { name } }: Result): number => order.get(name) ?? -1;
   return results.sort((a, b) => place(a) - place(b));
@@ -88,7 +91,9 @@ async function playOne(
   const { payloads, seed } = options;
   const from = (seed + index) % payloads.length;
   const turned = [...payloads.slice(from), ...payloads.slice(0, from)];
-  const run = await Run.open({ ...options, payloads: turned });
+  const counter = new Counter(options.effectsOf);
+  const onSubmitted = (id: string): Promise<void> => counter.begin(id);
+  const run = await Run.open({ ...options, payloads: turned, onSubmitted });
   try {
     let trouble: string | undefined;
     await play(run).catch(({ message }: Error) => {
@@ -104,7 +109,7 @@ async function playOne(
       leaseMs: options.leaseMs,
       left,
       endedAt,
-      counted: await countedBy(options, run),
+      counted: await counter.counted(),
     });
     const isPlain = judgement.verdict === 'kept' && trouble === undefined;
     const stories = isPlain
@@ -127,15 +132,29 @@ async function playOne(
   }
 }
 
-/** The effects that a command of the user's counts, as the ledger's would be. */
-async function countedBy(
-  { effectsOf }: RehearsalOptions,
-  run: Run,
-): Promise<ReadonlyMap<string, number>> {
-  const counted = new Map<string, number>();
-  if (effectsOf === undefined) return counted;
-  for (const id of run.tasks) counted.set(id, await effectsOf(id));
-  return counted;
+/**
+ * The effects that a command of the user's counts. Every coordinator begins with the same task ids,
+ * so what the command counted for an id before its task was worked on belongs to other scenarios.
+ */
+class Counter {
+  private readonly before = new Map<string, number>();
+  private readonly effectsOf: RehearsalOptions['effectsOf'];
+
+  constructor(effectsOf: RehearsalOptions['effectsOf']) {
+    this.effectsOf = effectsOf;
+  }
+
+  async begin(taskId: string): Promise<void> {
+    if (this.effectsOf !== undefined) this.before.set(taskId, await this.effectsOf(taskId));
+  }
+
+  async counted(): Promise<ReadonlyMap<string, number>> {
+    const counted = new Map<string, number>();
+    for (const [id, before] of this.before) {
+      counted.set(id, ((await this.effectsOf?.(id)) ?? 0) - before);
+    }
+    return counted;
+  }
 }
 
 const outputOf = ({ workers }: Run): string =>

@@ -26,6 +26,8 @@ export interface RunOptions {
   /** undefined: there is no ledger. */
   readonly ledger: { readonly refusesOldTokens: boolean } | undefined;
   readonly cleanUp: CleanUp;
+  /** Called with each new task before any worker is started. */
+  readonly onSubmitted?: ((taskId: string) => Promise<void>) | undefined;
 }
 
 /** What is given to a task beside its payload. */
@@ -80,7 +82,10 @@ export class Run {
     const { payloads, queue } = this.options;
     const payload = payloads[this.tasks.length % payloads.length] ?? '';
     const { task_id: id } = await this.coordinator.submit({ queue, payload, ...options });
-    if (!this.tasks.includes(id)) this.tasks.push(id);
+    if (!this.tasks.includes(id)) {
+      this.tasks.push(id);
+      await this.options.onSubmitted?.(id);
+    }
     return id;
   }
 

@@ -129,6 +129,19 @@ describe('rehearse', () => {
     });
   }
 
+  it('counts effects by a command of the user, each scenario for itself', async function () {
+    this.timeout(120_000);
+    const effects = mkdtempSync(path.join(dir, 'effects-'));
+    const append = `echo 1 >> ${effects}/$LEASEHOLD_TASK_ID`;
+    const command = `${process.execPath} ${MAIN} work --exec '${append}'`;
+    const count = `cat ${effects}/$LEASEHOLD_TASK_ID 2> /dev/null | wc -l`;
+    const names = ['--scenario', 'grant-lost', '--scenario', 'killed-before-report'];
+    const told = await rehearse(`exec ${command}`, '{"a":1}', '--effects-cmd', count, ...names);
+    const verdicts = told.scenarios.map(({ verdict }) => verdict);
+    expect(verdicts, told.err).to.deep.equal(['kept', 'effect doubled', 'kept']);
+    expect(told.status).to.equal(1);
+  });
+
   it('accepts what is allowed by name, and writes a JUnit file', async function () {
     this.timeout(120_000);
     const junit = path.join(dir, 'report.xml');
