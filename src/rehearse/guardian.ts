@@ -2,7 +2,7 @@
 // The guardian is told on its standard input which process groups, processes and folders there
 // are. When that input ends, the guardian ends those processes and removes those folders.
 
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const groups = new Set<number>();
@@ -31,9 +31,31 @@ createInterface({ input: process.stdin })
   .on('close', () => {
     for (const pid of groups) end(-pid);
     for (const pid of processes) end(pid);
+    for (const pid of marked()) end(pid);
     for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     process.exit();
   });
+
+/** Processes that nobody has listed, where the system shows environments; elsewhere none. */
+function marked(): number[] {
+  const mark = process.argv[2] ?? '';
+  try {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0 && bears(pid, mark));
+  } catch {
+    return [];
+  }
+}
+
+function bears(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(mark);
+  } catch {
+    // The process has ended, or belongs to somebody else.
+    return false;
+  }
+}
 
 function end(pid: number): void {
   try {

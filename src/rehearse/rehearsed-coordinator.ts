@@ -63,7 +63,8 @@ export class RehearsedCoordinator {
     const knobs = { 'socket-port': this.socketPort, 'lease-duration-ms': this.leaseMs };
     const args = Object.entries({ ...knobs, ...KNOBS }).flatMap(([k, v]) => [`--${k}`, String(v)]);
     const dataDir = path.join(this.dir, 'data');
-    const server = new ServerProcess({ dataDir, port: this.httpPort, args, env: bareEnv() });
+    const env = { ...bareEnv(), ...this.cleanUp.environment };
+    const server = new ServerProcess({ dataDir, port: this.httpPort, args, env });
     this.server = server;
     const { pid } = server.child;
     if (pid !== undefined) this.cleanUp.add('process', pid);

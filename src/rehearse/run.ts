@@ -104,6 +104,7 @@ export class Run {
     this.proxies.push(http, socket);
     const env: NodeJS.ProcessEnv = {
       ...bareEnv(),
+      ...this.options.cleanUp.environment,
       LEASEHOLD_URL: `http://127.0.0.1:${http.port}`,
       LEASEHOLD_SOCKET_URL: `tcp://127.0.0.1:${socket.port}`,
       LEASEHOLD_SOCKET_PORT: String(socket.port),

@@ -28,6 +28,7 @@ describe('a server that goes away', () => {
       const waiting = started(['submit', '--wait']);
       waiting.child.stdin?.end('p');
       while (!follower.out.includes('TaskCreated')) await pause(10);
+      while (!watcher.out.includes('"epoch":1')) await pause(10);
       server.kill('SIGKILL');
       await server.ended;
       await other.serve().ready();
