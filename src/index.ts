@@ -1,7 +1,7 @@
 // Owns the public API of the package: what is not exported here may change without notice.
 
 export type { Leased, TaskFilter, TaskPage } from './client/answers.ts';
-export type { BatchRequest, FailKind } from './client/calls.ts';
+export type { BatchRequest } from './client/calls.ts';
 export type { BatchOutcome } from './client/client.ts';
 export { Client } from './client/client.ts';
 export {

@@ -2,16 +2,23 @@
 // they are told one after the other, in steps between which the thread does everything else.
 
 import type { Explanation } from '../../src/explain/explanation.ts';
+import type { LogReader } from '../../src/log/log.ts';
 import { formatTaskId } from '../../src/model/ids.ts';
 import { type Rejected, rejected } from '../../src/model/refusal.ts';
 import { storyAt } from '../../src/reader/story-at.ts';
-import type { Reading } from './session.ts';
 
 export interface PastQuestion {
   readonly taskId: number;
   readonly at: number;
   /** Nobody waits for the answer any more. */
   isCancelled(): boolean;
+}
+
+/** The log, and how far it may be shown. */
+interface Shown {
+  readonly log: LogReader;
+  /** The newest durable record. */
+  durable(): number;
 }
 
 /** More would wait for minutes on a long log, and each holds a question open. */
@@ -22,7 +29,7 @@ export class PastStories {
   #last: Promise<unknown> = Promise.resolve();
 
   /** @throws LogCorrupt, and an Error when too many are asked for at a time. */
-  tell(question: PastQuestion, reading: Reading): Promise<Explanation | Rejected> {
+  tell(question: PastQuestion, reading: Shown): Promise<Explanation | Rejected> {
     const refusal = refuse(question, reading);
     if (refusal !== undefined) return Promise.resolve(refusal);
     if (this.#waiting === WAITING_MAX) throw new Error('too many earlier states are asked for');
@@ -38,7 +45,7 @@ export class PastStories {
 }
 
 /** Before anything is read: the record must be one that the log has. */
-function refuse({ at }: PastQuestion, { log, durable }: Reading): Rejected | undefined {
+function refuse({ at }: PastQuestion, { log, durable }: Shown): Rejected | undefined {
   const newest = durable();
   if (at > newest) {
     return rejected('malformed', `The log ends with record ${newest}.`, { field: 'at' });
@@ -50,7 +57,7 @@ function refuse({ at }: PastQuestion, { log, durable }: Reading): Rejected | und
 
 async function tellNow(
   { taskId, at, isCancelled }: PastQuestion,
-  { log }: Reading,
+  { log }: Shown,
 ): Promise<Explanation | Rejected> {
   const pause = async (): Promise<boolean> => {
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,8 +1,8 @@
 // Owns which colours mean what on a terminal; elsewhere, and with NO_COLOR, there are none.
 
 import picocolors from 'picocolors';
+import type { Paint } from '../model/record-line.ts';
 import type { Io } from './command.ts';
-import type { Paint } from './record-line.ts';
 
 /** Green: it was done. Red: it ended otherwise. Yellow: a permission was lost. */
 export function painter({ stdout, env }: Io): Paint {

@@ -7,6 +7,15 @@ import { DURATION_EXAMPLES, readDuration } from '../model/read-duration.ts';
 /** What a command file exports: it adds its arguments, options and action to `command`. */
 export type Define = (command: Command, io: Io) => void;
 
+/** A command as it is listed: its file is loaded only when the command runs. */
+export interface Entry {
+  readonly summary: string;
+  load(): Promise<{ readonly define: Define }>;
+}
+
+/** All commands by name, in the order of the help. */
+export type Commands = Readonly<Record<string, Entry>>;
+
 /** Where a command reads and writes; tests and the demo hand in their own. */
 export interface Io {
   readonly stdin: NodeJS.ReadStream;

@@ -1,15 +1,9 @@
 // Owns the list of commands. The file of a command is loaded only when that command runs, so that
 // the start is quick.
 
-import type { Define } from './command.ts';
+import type { Commands } from './command.ts';
 
-export interface Entry {
-  readonly summary: string;
-  load(): Promise<{ readonly define: Define }>;
-}
-
-/** By name, in the order of the help. */
-export const COMMANDS: Readonly<Record<string, Entry>> = {
+export const COMMANDS: Commands = {
   serve: { summary: 'run a coordinator', load: () => import('./serve.ts') },
   submit: {
     summary: 'submit a task, or one task for each line of the input',
@@ -51,7 +45,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   redrive: { summary: 'run FAILED or DEAD tasks once more', load: () => import('./redrive.ts') },
   completion: {
     summary: 'print the script that completes commands and flags in your shell',
-    load: () => import('./completion.ts'),
+    load: async () => (await import('./completion.ts')).completionOf(COMMANDS),
   },
   version: { summary: 'show the version', load: () => import('./version.ts') },
 };

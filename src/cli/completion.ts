@@ -2,8 +2,7 @@
 // made from the commands' own definitions, so it names every flag that exists and no other.
 
 import { type Argument, Command, type Option } from 'commander';
-import { type Io, say } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import { type Commands, type Define, type Io, say } from './command.ts';
 import { bashScript, fishScript, type Shown, type Word, zshScript } from './completion-scripts.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
@@ -14,17 +13,25 @@ const HELP = `
   zsh    source <(leasehold completion zsh), for good in ~/.zshrc after compinit
   fish   leasehold completion fish > ~/.config/fish/completions/leasehold.fish`;
 
-export function define(command: Command, io: Io): void {
-  command
-    .addArgument(command.createArgument('<shell>', 'whose script').choices(Object.keys(SCRIPTS)))
-    .addHelpText('after', HELP)
-    .action(async (shell: Shell) => say(io.stdout, SCRIPTS[shell](await shownCommands(io))));
+/** @param commands the list that the scripts are made from; the list itself names this command. */
+export function completionOf(commands: Commands): { define: Define } {
+  return {
+    define: (command, io) => {
+      const shells = command.createArgument('<shell>', 'whose script');
+      command
+        .addArgument(shells.choices(Object.keys(SCRIPTS)))
+        .addHelpText('after', HELP)
+        .action(async (shell: Shell) => {
+          say(io.stdout, SCRIPTS[shell](await shownCommands(commands, io)));
+        });
+    },
+  };
 }
 
 /** Every command as its own file defines it. */
-export async function shownCommands(io: Io): Promise<Shown[]> {
+export async function shownCommands(commands: Commands, io: Io): Promise<Shown[]> {
   const shown: Shown[] = [];
-  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+  for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = new Command(name);
     (await load()).define(command, io);
     const words = command.registeredArguments.flatMap(

@@ -7,9 +7,9 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { openTransport } from '../client/exchanger.ts';
 import { errnoText } from '../model/errno-text.ts';
+import { recordLine } from '../model/record-line.ts';
 import { removeAtExit, ServerProcess, tryPort } from '../play/demo/processes.ts';
 import { CliError, EXIT, type Io, say, wholeNumber } from './command.ts';
-import { recordLine } from './record-line.ts';
 
 interface Options {
   readonly port: string;

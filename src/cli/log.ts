@@ -3,12 +3,12 @@
 
 import { type Command, Option } from 'commander';
 import { PAGE_DEFAULT, PAGE_MAX } from '../model/limits.ts';
+import { recordLine } from '../model/record-line.ts';
 import { RECORD_TYPES } from '../model/records.ts';
 import { painter } from './colors.ts';
 import { type Io, say, usage, wholeNumber } from './command.ts';
 import { follow } from './follow.ts';
 import { taskIdOf } from './id-arguments.ts';
-import { recordLine } from './record-line.ts';
 import { successOf } from './refusals.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';

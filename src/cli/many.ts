@@ -5,13 +5,13 @@
 import { type Command, Option } from 'commander';
 import { PAGE_MAX } from '../model/limits.ts';
 import type { TaskStateName } from '../model/request.ts';
+import { safeText } from '../model/safe-text.ts';
 import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
 import { taskIdOf } from './id-arguments.ts';
 import { isRefusal, refusalText, statusOfRefusal } from './refusals.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
 import { pagesOf } from './task-pages.ts';
-import { safeText } from './words.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -7,6 +7,7 @@ import { queuesBody, statsBody } from '../core/overview.ts';
 import type { State } from '../core/state.ts';
 import { WorkerRegistry } from '../core/worker-registry.ts';
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
+import { lineText } from '../model/safe-text.ts';
 import { type Io, say } from './command.ts';
 import {
   assertTold,
@@ -17,7 +18,7 @@ import {
   withDataDir,
   withLog,
 } from './offline.ts';
-import { clockText, dateText, lineText } from './words.ts';
+import { clockText, dateText } from './words.ts';
 
 const LEASES_SHOWN = 1_000;
 

@@ -4,12 +4,12 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { recordLine } from '../model/record-line.ts';
 import { EXPERIMENTS } from '../play/experiments.ts';
-import { runStory } from '../play/run-story.ts';
-import { STORIES, type Story } from '../play/stories.ts';
+import { runStory, type Story } from '../play/run-story.ts';
+import { STORIES } from '../play/stories.ts';
 import { type Learner, Telling } from '../play/telling.ts';
 import { type Io, say, usage } from './command.ts';
-import { recordLine } from './record-line.ts';
 
 /** As a shell has it for Ctrl-C. */
 const INTERRUPTED = 130;

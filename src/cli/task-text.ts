@@ -1,6 +1,7 @@
 // Owns how one task reads on a terminal: a field a line, times in UTC.
 
-import { bytesText, dateText, durationText, lineText, safeText } from './words.ts';
+import { lineText, safeText } from '../model/safe-text.ts';
+import { bytesText, dateText, durationText } from './words.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -3,12 +3,13 @@
 import { type Command, Option } from 'commander';
 import { PAGE_MAX } from '../model/limits.ts';
 import { TASK_STATES } from '../model/request.ts';
+import { lineText } from '../model/safe-text.ts';
 import { type Io, say, wholeNumber } from './command.ts';
 import { taskIdOf } from './id-arguments.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
 import { type Filter, pagesOf } from './task-pages.ts';
-import { dateText, lineText, shortText } from './words.ts';
+import { dateText, shortText } from './words.ts';
 
 interface Options extends ServerOptions, Filter {
   readonly limit: string;

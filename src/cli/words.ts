@@ -2,25 +2,18 @@
 // texts: a log is compared across machines.
 
 import { COLUMNS_DEFAULT, COLUMNS_MAX, COLUMNS_MIN } from '../model/limits.ts';
-import { dayText, durationText as lengthText, clockText as timeOfDay } from '../model/time-text.ts';
+import { lineText, safeText } from '../model/safe-text.ts';
+import * as timeText from '../model/time-text.ts';
 import type { Io } from './command.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** 10:02:11.204; a field that is missing is shown as such, not guessed. */
-export const clockText = (at: unknown): string => (typeof at === 'number' ? timeOfDay(at) : '?');
+export const clockText = timeText.orUnknown(timeText.clockText);
 /** 2026-07-30 10:02:11 */
-export const dateText = (at: unknown): string =>
-  typeof at === 'number' ? `${dayText(at)} ${timeOfDay(at).slice(0, 8)}` : '?';
+export const dateText = timeText.orUnknown(timeText.dateText);
 /** 450 ms, 30.0 s, 2 min 5 s: of a duration in ms. */
-export const durationText = (ms: unknown): string =>
-  typeof ms === 'number' ? lengthText(ms) : '?';
-
-/** What is not printable must not steer the terminal that it is shown on. */
-export const safeText = (value: unknown): string => String(value).replace(CONTROL, '\u00b7');
-
-/** The same on one line: a text that somebody chose must not look like the line after it. */
-export const lineText = (value: unknown): string => safeText(value).replace(/[\t\n]/g, '\u00b7');
+export const durationText = timeText.orUnknown(timeText.durationText);
 
 /** On one line, and not longer than that; what is left out is shown to be. */
 export function shortText(value: unknown, max: number): string {
@@ -29,9 +22,6 @@ export function shortText(value: unknown, max: number): string {
     ? `${characters.slice(0, max - 1).join('')}…`
     : characters.join('');
 }
-
-/** But tab and line feed: control characters, separators of lines, and what turns the direction. */
-const CONTROL = /(?![\t\n])\p{Cc}|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export const recordText = ({ record }: Fields): string =>
   typeof record === 'number' ? `record ${record}` : 'no record';

@@ -7,6 +7,7 @@ import { LeaseholdError, RefusedError } from '../client/errors.ts';
 import { payloadMaxBytes } from '../client/result-limit.ts';
 import { onStopSignals } from '../client/stop-signals.ts';
 import { Worker } from '../client/worker.ts';
+import { lineText } from '../model/safe-text.ts';
 import {
   CliError,
   collect,
@@ -20,7 +21,6 @@ import {
 import { execHandler } from './exec-handler.ts';
 import { execRun } from './exec-run.ts';
 import { DEFAULT_URL, tokenOf } from './server-options.ts';
-import { lineText } from './words.ts';
 
 interface Options {
   readonly exec: string;

@@ -11,25 +11,13 @@ import { reasonOf } from './reason.ts';
 import type { Call } from './transport.ts';
 import type * as t from './types.ts';
 
-export type FailKind = 'error' | 'permanent' | 'released';
-export interface FailureOptions {
-  /** For people; at most 4 096 bytes. */
-  readonly reason: string;
-  /** `error` when absent. */
-  readonly kind?: FailKind | undefined;
-}
-export interface TaskReadOptions {
-  /** Answers when the task is over, or after so many milliseconds, at most 60 000. */
-  readonly waitMs?: number;
-}
-
 /** One request of a batch: the op's own options beside its name. */
 export type BatchRequest =
   | ({ readonly op: 'submit' } & t.SubmitOptions)
   | ({ readonly op: 'lease' } & t.LeaseOptions)
   | ({ readonly op: 'heartbeat' } & t.LeaseRef)
   | ({ readonly op: 'complete'; readonly result?: t.Content } & t.LeaseRef)
-  | ({ readonly op: 'fail'; readonly reason: string; readonly kind?: FailKind } & t.LeaseRef)
+  | ({ readonly op: 'fail'; readonly reason: string; readonly kind?: t.FailKind } & t.LeaseRef)
   | { readonly op: 'kill'; readonly taskId: string; readonly reason?: string }
   | { readonly op: 'redrive'; readonly taskId: string };
 
@@ -59,7 +47,7 @@ export function askParams(options: t.LeaseOptions): Record<string, unknown> {
   return toWire(options);
 }
 
-export function failParams(failure: FailureOptions): Record<string, unknown> {
+export function failParams(failure: t.FailureOptions): Record<string, unknown> {
   assertOptions('fail', failure, FAILURE);
   return toWire(failure);
 }
@@ -82,7 +70,11 @@ export function batchCall(request: BatchRequest): Call {
     case 'complete':
       return leaseCall('complete', request, resultField(request.result));
     case 'fail': {
-      const { taskId: _task, leaseId: _lease, ...failure } = options as FailureOptions & t.LeaseRef;
+      const {
+        taskId: _task,
+        leaseId: _lease,
+        ...failure
+      } = options as t.FailureOptions & t.LeaseRef;
       return leaseCall('fail', request, failParams(failure));
     }
     case 'heartbeat':

@@ -8,12 +8,10 @@ import {
   askParams,
   type BatchRequest,
   batchCall,
-  type FailureOptions,
   failParams,
   leaseCall,
   resultField,
   submitParams,
-  type TaskReadOptions,
 } from './calls.ts';
 import { type ClientOptions, type Exchange, Exchanger } from './exchanger.ts';
 import { assertOptions } from './option-checks.ts';
@@ -76,7 +74,7 @@ export class Client {
 
   async fail(
     lease: t.LeaseRef,
-    failure: FailureOptions,
+    failure: t.FailureOptions,
     call: t.CallOptions = {},
   ): Promise<t.ReportOutcome> {
     return this.#report(leaseCall('fail', lease, failParams(failure)), call);
@@ -95,7 +93,7 @@ export class Client {
   /** With `waitMs`, the answer comes when the task is terminal or after that many milliseconds. */
   async task(
     taskId: string,
-    options: TaskReadOptions = {},
+    options: t.TaskReadOptions = {},
     call: t.CallOptions = {},
   ): Promise<t.TaskDetails> {
     assertOptions('task', options, READ);

@@ -5,23 +5,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { types } from 'node:util';
 import { encodeContent } from './content.ts';
 import { LeaseholdError, PermanentFailure } from './errors.ts';
-import type { Handler, HandlerContext } from './handler.ts';
+import type { Handler, HandlerHost } from './handler.ts';
 import { HandlerPool } from './handler-pool.ts';
 import type { Lease } from './lease.ts';
 import { readBySchema, type Schema } from './payload-schema.ts';
 import { reasonOf } from './reason.ts';
-
-/** Calls a handler somewhere. */
-export interface HandlerHost {
-  /**
-   * Resolves when the handler can be called.
-   * @throws LeaseholdError INVALID_OPTION, WRONG_MACHINE
-   */
-  prepare(): Promise<void>;
-  /** @returns the result's bytes; throws what the handler threw. */
-  run(task: Lease, context: HandlerContext): Promise<Buffer | undefined>;
-  close(): Promise<void>;
-}
 
 /** The lease of the handler within which code runs, in this thread. */
 export const handling = new AsyncLocalStorage<Lease>();

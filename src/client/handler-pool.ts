@@ -4,8 +4,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import { LeaseholdError, PermanentFailure, TaskAborted } from './errors.ts';
-import type { HandlerContext } from './handler.ts';
-import type { HandlerHost } from './handler-host.ts';
+import type { HandlerContext, HandlerHost } from './handler.ts';
 import type { FromHandler, HandlerResult, HandlerTask, ToHandler } from './handler-messages.ts';
 import type { Lease } from './lease.ts';
 import { onAbort } from './on-abort.ts';

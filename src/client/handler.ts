@@ -1,4 +1,5 @@
-// Owns the contract between a worker and the function that does its tasks, and nothing else.
+// Owns the contract between a worker and the function that does its tasks, and between a worker and
+// the place in which that function is called.
 
 import type { Lease } from './lease.ts';
 import type { PreviousAttempt } from './types.ts';
@@ -28,3 +29,15 @@ export interface HandlerContext {
  * rules out further attempts. An error whose `code` is `WRONG_MACHINE` gives the task back.
  */
 export type Handler<Payload = unknown> = (task: Lease<Payload>, context: HandlerContext) => unknown;
+
+/** Calls a handler somewhere. */
+export interface HandlerHost {
+  /**
+   * Resolves when the handler can be called.
+   * @throws LeaseholdError INVALID_OPTION, WRONG_MACHINE
+   */
+  prepare(): Promise<void>;
+  /** @returns the result's bytes; throws what the handler threw. */
+  run(task: Lease, context: HandlerContext): Promise<Buffer | undefined>;
+  close(): Promise<void>;
+}

@@ -6,7 +6,6 @@ import { WAIT_MAX_MS } from '../model/limits.ts';
 import { OPERATIONS } from '../model/operations.ts';
 import { camelOf, type Field, type Fields, type Group } from '../model/request-fields.ts';
 import type { TaskFilter } from './answers.ts';
-import type { FailureOptions, TaskReadOptions } from './calls.ts';
 import type { ClientOptions } from './exchanger.ts';
 import {
   anything,
@@ -28,7 +27,13 @@ import {
   whole,
 } from './option-checks.ts';
 import type { QueueOptions } from './typed-queue.ts';
-import type { CallOptions, LeaseOptions, SubmitOptions } from './types.ts';
+import type {
+  CallOptions,
+  FailureOptions,
+  LeaseOptions,
+  SubmitOptions,
+  TaskReadOptions,
+} from './types.ts';
 import type { RunOptions, StopOptions, WorkerOptions } from './worker-options.ts';
 
 /** The server refuses a longer wait. */

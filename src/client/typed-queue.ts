@@ -1,7 +1,6 @@
 // Owns a queue as its submitters see it: the queue's name and the schema of its payloads, given
 // once.
 
-import type { Client } from './client.ts';
 import { assertFits, type Schema } from './payload-schema.ts';
 import type { CallOptions, SubmitOptions, Submitted } from './types.ts';
 
@@ -14,12 +13,17 @@ export interface QueueSubmitOptions<Payload> extends Omit<SubmitOptions, 'payloa
   readonly payload: Payload;
 }
 
+/** A client, as far as a queue needs one. */
+interface Submitter {
+  submit(options: SubmitOptions, call?: CallOptions): Promise<Submitted>;
+}
+
 export class Queue<Payload = unknown> {
   readonly name: string;
-  readonly #client: Client;
+  readonly #client: Submitter;
   readonly #schema: Schema<Payload, unknown> | undefined;
 
-  constructor(client: Client, name: string, { schema }: QueueOptions<Payload>) {
+  constructor(client: Submitter, name: string, { schema }: QueueOptions<Payload>) {
     this.#client = client;
     this.name = name;
     this.#schema = schema;

@@ -26,6 +26,20 @@ export interface LeaseOptions extends OptionsOf<'lease'> {
   readonly waitMs?: number;
 }
 
+export type FailKind = 'error' | 'permanent' | 'released';
+
+export interface FailureOptions {
+  /** For people; at most 4 096 bytes. */
+  readonly reason: string;
+  /** `error` when absent. */
+  readonly kind?: FailKind | undefined;
+}
+
+export interface TaskReadOptions {
+  /** Answers when the task is over, or after so many milliseconds, at most 60 000. */
+  readonly waitMs?: number;
+}
+
 export interface CallOptions {
   /**
    * When the signal aborts, the call rejects with the signal's reason; a request that was sent may

@@ -9,7 +9,8 @@ import { Client } from './client.ts';
 import { LeaseholdError } from './errors.ts';
 import type { ClientOptions } from './exchanger.ts';
 import { Execution, type ExecutionParts } from './execution.ts';
-import { type HandlerHost, handling, hostFor } from './handler-host.ts';
+import type { HandlerHost } from './handler.ts';
+import { handling, hostFor } from './handler-host.ts';
 import type { Lease } from './lease.ts';
 import { type KeeperNews, LeaseKeeper } from './lease-keeper.ts';
 import { pause } from './local-clock.ts';
@@ -222,10 +223,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
   }
 
   #hear(news: KeeperNews): void {
-    if (news.kind === 'protocol') {
-      this.emit('protocol', news.event);
-      return;
-    }
+    if (news.kind === 'protocol') return void this.emit('protocol', news.event);
     if (news.kind === 'trouble') {
       this.emit('error', new LeaseholdError('UNREACHABLE', news.message));
       return;

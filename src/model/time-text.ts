@@ -30,6 +30,15 @@ export function clockText(at: number): string {
   return `${clock.map((part) => pad(part, 2)).join(':')}.${pad(ms % 1_000, 3)}`;
 }
 
+/** @returns the UTC day and time to the second, `2026-07-30 10:02:11`. */
+export const dateText = (at: number): string => `${dayText(at)} ${clockText(at).slice(0, 8)}`;
+
+/** The same for a field that came as JSON: one that is missing is shown as such, not guessed. */
+export const orUnknown =
+  (text: (value: number) => string) =>
+  (value: unknown): string =>
+    typeof value === 'number' ? text(value) : '?';
+
 /** @returns the time of day, with the day before it when that is not the day of `reference`. */
 export function timeText(at: number, reference: number): string {
   const same = Math.floor(at / DAY_MS) === Math.floor(reference / DAY_MS);

@@ -2,7 +2,7 @@
 // that a log of messages leaves to its readers. bench/peers plays the other side's part.
 
 import type { Play } from './play.ts';
-import type { Story } from './stories.ts';
+import type { Story } from './run-story.ts';
 
 /** What a worker writes to outside, guarded: it keeps the greatest token that it has seen. */
 class Store {

@@ -1,8 +1,16 @@
-// Owns the run of one story from its first line to its clean-up.
+// Owns what a story is, and the run of one from its first line to its clean-up.
 
 import { LEASE_MS, Play, type Played, type Teller } from './play.ts';
 import { Stage } from './stage.ts';
-import type { Story } from './stories.ts';
+
+export interface Story {
+  readonly name: string;
+  readonly title: string;
+  /** Knobs besides the lease duration. */
+  readonly knobs?: readonly string[];
+  /** @returns the tasks that are explained at the end. */
+  play(play: Play): Promise<readonly string[]>;
+}
 
 export async function runStory(story: Story, teller: Teller): Promise<Played> {
   const knobs = ['--lease-duration-ms', String(LEASE_MS), '--backoff-ms', '0'];

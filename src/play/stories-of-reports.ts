@@ -1,7 +1,7 @@
 // Owns the stories about tasks that are reported, reported again, killed and submitted twice.
 
 import { LEASE_MS } from './play.ts';
-import type { Story } from './stories.ts';
+import type { Story } from './run-story.ts';
 
 export const reportStories: readonly Story[] = [
   {

@@ -1,6 +1,6 @@
 // Owns the stories in which the coordinator itself is gone for a while.
 
-import type { Story } from './stories.ts';
+import type { Story } from './run-story.ts';
 
 export const coordinatorStories: readonly Story[] = [
   {

@@ -1,7 +1,7 @@
 // Owns the stories in which a worker dies, freezes, or is cut off.
 
 import { LEASE_MS } from './play.ts';
-import type { Story } from './stories.ts';
+import type { Story } from './run-story.ts';
 
 export const workerStories: readonly Story[] = [
   {

@@ -1,8 +1,8 @@
 // Owns the page docs/TWICE.md, which holds the transcripts of all stories as they were played.
 
 import type { Played, Teller } from './play.ts';
-import { runStory } from './run-story.ts';
-import { STORIES, type Story } from './stories.ts';
+import { runStory, type Story } from './run-story.ts';
+import { STORIES } from './stories.ts';
 
 export interface Transcript extends Played {
   readonly story: Story;

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { recordLine } from '../../src/cli/record-line.ts';
+import { recordLine } from '../../src/model/record-line.ts';
 import { EXPERIMENTS } from '../../src/play/experiments.ts';
 import { type Transcript, transcribe } from '../../src/play/twice-page.ts';
 import { blocksOf, fillBlock } from '../../src/play/why-not-page.ts';

@@ -6,9 +6,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { recordLine } from '../../src/cli/record-line.ts';
-import { runStory } from '../../src/play/run-story.ts';
-import { STORIES, type Story } from '../../src/play/stories.ts';
+import { recordLine } from '../../src/model/record-line.ts';
+import { runStory, type Story } from '../../src/play/run-story.ts';
+import { STORIES } from '../../src/play/stories.ts';
 import { Telling } from '../../src/play/telling.ts';
 import type { Transcript } from '../../src/play/twice-page.ts';
 import { lettersOf, toldOf } from './told.ts';

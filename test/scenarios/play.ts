@@ -11,12 +11,12 @@
 //   disk failed | lost answer   what becomes of the next commit
 //   explain T2               the story as text
 
-import { recordLine } from '../../src/cli/record-line.ts';
 import { explain } from '../../src/explain/explain-task.ts';
 import { explanationText } from '../../src/explain/page-text.ts';
 import type { Outcome } from '../../src/log/memory-log.ts';
 import { parseTaskId } from '../../src/model/ids.ts';
 import type { CoreKnobs } from '../../src/model/knobs.ts';
+import { recordLine } from '../../src/model/record-line.ts';
 import type { Op } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
 import { clockText } from '../../src/model/time-text.ts';

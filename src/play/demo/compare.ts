@@ -2,8 +2,8 @@
 // computation, and the log with the processes that were killed. Also prints the records that
 // explain why one task ran twice.
 
-import { recordLine } from '../../cli/record-line.ts';
 import type { Client } from '../../index.ts';
+import { recordLine } from '../../model/record-line.ts';
 import type { FileFacts } from './file-hash.ts';
 
 export interface FileTask {

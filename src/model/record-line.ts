@@ -1,8 +1,9 @@
 // Owns how one record reads on a line: number, time, type, task, the change of the task's state,
-// and the facts that matter. The words come from model/record-words.ts.
+// and the facts that matter. The words come from record-words.ts.
 
-import { describeRecord } from '../model/record-words.ts';
-import { clockText, dateText, lineText } from './words.ts';
+import { describeRecord } from './record-words.ts';
+import { lineText } from './safe-text.ts';
+import { clockText, dateText, orUnknown } from './time-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,7 +13,17 @@ export function recordLine(record: Fields, paint: Paint = plain): string {
   const words = describeRecord(camelCased(record), SPEAKER);
   const { change, lease, worker, kind, reason, fact, more } = words;
   const why = kind === undefined ? reason : `${kind}: ${reason}`;
-  const head = [seq, clockText(at), paint(String(type)), task_id, change, lease, worker, why, fact];
+  const head = [
+    seq,
+    SPEAKER.time(at),
+    paint(String(type)),
+    task_id,
+    change,
+    lease,
+    worker,
+    why,
+    fact,
+  ];
   return [head.filter((part) => part !== undefined).join(' '), ...more].join(', ');
 }
 
@@ -20,7 +31,12 @@ export function recordLine(record: Fields, paint: Paint = plain): string {
 export type Paint = (type: string) => string;
 const plain: Paint = (type) => type;
 
-const SPEAKER = { time: clockText, date: dateText, name: lineText, text: lineText };
+const SPEAKER = {
+  time: orUnknown(clockText),
+  date: orUnknown(dateText),
+  name: lineText,
+  text: lineText,
+};
 
 /** The stored names of the wire, `lease_expiry`, as the description has them: `leaseExpiry`. */
 const camelCased = (record: Fields): Fields =>

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { painter } from '../../src/cli/colors.ts';
-import { recordLine } from '../../src/cli/record-line.ts';
+import { recordLine } from '../../src/model/record-line.ts';
 import { RECORD_TYPES } from '../../src/model/records.ts';
 
 const AT = Date.UTC(2026, 6, 30, 10, 2, 11, 204);
