@@ -115,11 +115,14 @@ function mocha(files) {
   return new Promise((resolve) => {
     child.once('close', (code) => {
       process.stdout.write(Buffer.concat(printed));
+      const came = resultOf(result, files, code);
       if (process.env.TIMES) {
         const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-        console.log(`took ${seconds} s: ${files.length > 1 ? `${files.length} files` : files[0]}`);
+        const processor = came.processorSeconds?.toFixed(1) ?? '?';
+        const what = files.length > 1 ? `${files.length} files` : files[0];
+        console.log(`took ${seconds} s, ${processor} of a processor: ${what}`);
       }
-      resolve(resultOf(result, files, code));
+      resolve(came);
     });
   });
 }
