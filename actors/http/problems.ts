@@ -19,7 +19,9 @@ const LINE_END = Buffer.from('\n');
 /** Sends an answer as it came through the mailbox. */
 export function sendAnswer(reply: FastifyReply, answer: Answer): void {
   reply.code(answer.status).header('content-type', answer.status < 400 ? JSON_TYPE : PROBLEM_TYPE);
-  if (answer.retryAfterSeconds > 0) reply.header('retry-after', answer.retryAfterSeconds);
+  if (answer.leader !== undefined) reply.header('leasehold-leader', answer.leader);
+  const isToldWhen = answer.retryAfterSeconds > 0 || answer.leader !== undefined;
+  if (isToldWhen) reply.header('retry-after', answer.retryAfterSeconds);
   reply.send(asLine(answer.body));
 }
 

@@ -4,12 +4,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { ParseLimits } from '../../src/model/limits.ts';
-import { type Unavailable, unavailable } from '../../src/model/refusal.ts';
+import { notLeader, type Unavailable, unavailable } from '../../src/model/refusal.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
 import { formatRefusal } from '../../src/protocol/format.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
+import { SINGLE } from '../shared/cluster-note.ts';
 import type { Progress } from '../shared/progress.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
 import { readFields, readQuery } from './fields.ts';
@@ -30,21 +31,21 @@ export function readHandlers({ reader, progress, shownConfig, version }: ReadLin
       const asked = isRefusal(given) ? given : parseRequest('explain', given.fields, NO_LIMITS);
       if (isRefusal(asked)) return sendRefusal(reply, asked);
       const { taskId, columns, at, format } = asked;
-      if (at !== undefined && isRecovering(progress)) {
-        return sendRefusal(reply, notReady(progress) as Unavailable);
-      }
+      const refusal = at === undefined ? undefined : unreadable(progress);
+      if (refusal !== undefined) return sendRefusal(reply, refusal);
       const form = format ?? formOf(request.headers.accept);
       void pass(reader.explain(taskId, form, columns, at), reply);
     },
     log(request, reply) {
       const asked = parseRequest('log', readQuery('log', request.query), NO_LIMITS);
-      const refusal = isRecovering(progress) ? notReady(progress) : undefined;
+      const refusal = unreadable(progress);
       if (isRefusal(asked)) return sendRefusal(reply, asked);
       if (refusal !== undefined) return sendRefusal(reply, refusal);
       void pass(reader.log(asked), reply);
     },
     metrics: (_, reply) => void pass(reader.metrics(), reply),
     config: constant(JSON.stringify(shownConfig)),
+    cluster: (_, reply) => sendJson(reply, JSON.stringify(progress.cluster.read() ?? SINGLE)),
     openapi: constant(JSON.stringify(openApi(version))),
     livez: constant('{"status":"alive"}'),
     readyz: (_, reply) => showReadiness(progress, reply),
@@ -59,9 +60,14 @@ function constant(json: string): Handler {
   return (_, reply) => void reply.header('content-type', JSON_TYPE).send(line);
 }
 
+function sendJson(reply: FastifyReply, json: string): void {
+  reply.header('content-type', JSON_TYPE).send(asLine(Buffer.from(json)));
+}
+
 async function pass(answer: Promise<ReaderAnswer>, reply: FastifyReply): Promise<void> {
-  const { status, contentType, body } = await answer;
-  if (status === 503) reply.header('retry-after', 1);
+  const { status, contentType, body, leader } = await answer;
+  if (leader !== undefined) reply.header('leasehold-leader', leader);
+  if (status === 503) reply.header('retry-after', leader === undefined ? 1 : 0);
   reply.code(status).header('content-type', contentType);
   if (body instanceof Readable) {
     reply.send(body);
@@ -89,16 +95,26 @@ function showReadiness(progress: Progress, reply: FastifyReply): void {
     reply.header('content-type', JSON_TYPE).send('{"status":"ready"}\n');
     return;
   }
-  const { records, of } = progress.replay;
   const text = formatRefusal(refusal).slice(0, -1);
-  const body = Buffer.from(`${text},"replay":{"records":${records},"of":${of}}}`);
+  const body = Buffer.from(`${text},${standingText(progress)}}`);
   sendAnswer(reply, { ...answerOf(refusal), body });
 }
 
-const isRecovering = ({ phase }: Progress): boolean =>
-  phase === 'starting' || phase === 'recovering';
+/** How far it is from being ready: of the replay, or of the records that others have written. */
+function standingText({ phase, replay, cluster }: Progress): string {
+  const view = cluster.read();
+  if (phase === 'following') return `"role":"follower","lag":${view?.lag ?? null}`;
+  return `"replay":{"records":${replay.records},"of":${replay.of}}`;
+}
 
-function notReady({ phase }: Progress): Unavailable | undefined {
+/** @returns why the log cannot be shown at present. */
+function unreadable(progress: Progress): Unavailable | undefined {
+  const { phase } = progress;
+  const isAhead = phase === 'starting' || phase === 'recovering' || phase === 'following';
+  return isAhead ? notReady(progress) : undefined;
+}
+
+function notReady({ phase, cluster }: Progress): Unavailable | undefined {
   switch (phase) {
     case 'ready':
       return undefined;
@@ -109,6 +125,8 @@ function notReady({ phase }: Progress): Unavailable | undefined {
       return unavailable('shutting_down', 'The coordinator is stopping.');
     case 'refusing':
       return unavailable('log_unavailable', 'The log takes no records now; reads are answered.');
+    case 'following':
+      return notLeader(cluster.read()?.leader?.url);
     case 'down':
       return unavailable('log_unavailable', 'The coordinator is gone.');
   }

@@ -6,17 +6,18 @@ import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
 import { RequestTimes } from '../../src/metrics/request-times.ts';
 import { operationOf } from '../../src/model/operations.ts';
-import { type UnavailableReason, unavailable } from '../../src/model/refusal.ts';
+import { notLeader, type UnavailableReason, unavailable } from '../../src/model/refusal.ts';
 import { type Request } from '../../src/model/request.ts';
 import { type Answer, answerOf, decodeAnswer } from '../../src/protocol/answer-frame.ts';
 import { encodeRequest } from '../../src/protocol/request-codec.ts';
+import type { ClusterView } from '../shared/cluster-note.ts';
 import type { Progress } from '../shared/progress.ts';
 
 /** Called exactly once; `answer.body` is a view to be used at once. */
 export type OnAnswer = (answer: Answer) => void;
 
 /** Made once: a refusal when all is full must cost next to nothing. */
-const REFUSALS: Readonly<Record<UnavailableReason, Answer>> = {
+const REFUSALS: Readonly<Record<Exclude<UnavailableReason, 'not_leader'>, Answer>> = {
   mailbox_full: answerOf(unavailable('mailbox_full', 'The mailbox is full; nothing happened.')),
   recovering: answerOf(unavailable('recovering', 'The log is being replayed; nothing happened.')),
   shutting_down: answerOf(
@@ -44,6 +45,12 @@ interface Asked {
   readonly sinceMs: number;
 }
 
+/** The refusal of a node that follows; made once for each view of the cluster. */
+interface Redirect {
+  readonly view: ClusterView | undefined;
+  readonly answer: Answer;
+}
+
 export class Gate {
   /** How long requests took, refused ones too. */
   readonly times = new RequestTimes();
@@ -53,6 +60,7 @@ export class Gate {
   #closed = false;
   #lastTicket = 0;
   readonly #looking: NodeJS.Timeout;
+  #redirect: Redirect | undefined;
 
   /** @param openMax requests that may be without an answer at a time, parked ones included. */
   constructor(progress: Progress, openMax: number) {
@@ -90,7 +98,7 @@ export class Gate {
     const asked: Asked = { op: request.op, onAnswer, sinceMs: performance.now() };
     const refusal = this.#refusal();
     const ticket = refusal === undefined ? this.#offer(request, asked) : 0;
-    if (ticket === 0) this.#settle(asked, REFUSALS[refusal ?? 'mailbox_full']);
+    if (ticket === 0) this.#settle(asked, this.#refused(refusal ?? 'mailbox_full'));
     return ticket;
   }
 
@@ -123,6 +131,14 @@ export class Gate {
       return this.#progress.phase === 'stopping' ? 'shutting_down' : 'recovering';
     }
     return this.open < this.#openMax ? this.#progress.refusal() : 'mailbox_full';
+  }
+
+  #refused(reason: UnavailableReason): Answer {
+    if (reason !== 'not_leader') return REFUSALS[reason];
+    const view = this.#progress.cluster.read();
+    const isNew = this.#redirect === undefined || this.#redirect.view !== view;
+    if (isNew) this.#redirect = { view, answer: answerOf(notLeader(view?.leader?.url)) };
+    return (this.#redirect as Redirect).answer;
   }
 
   #offer(request: Request, asked: Asked): number {

@@ -20,6 +20,7 @@ export const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 export interface Stood {
   readonly status: number;
   readonly text: string;
+  readonly leader?: string | undefined;
 }
 
 export const lost = (id: number): FromReader => ({
@@ -34,8 +35,9 @@ export const unfit = (id: number): Extract<FromReader, { kind: 'failed' }> => ({
   message: 'not an answer to that question',
 });
 
-export const problem = ({ status, text }: Stood): ReaderAnswer => ({
+export const problem = ({ status, text, leader }: Stood): ReaderAnswer => ({
   status,
+  leader,
   contentType: PROBLEM,
   body: text,
 });

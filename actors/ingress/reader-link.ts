@@ -196,6 +196,8 @@ type PageOrFailure = PageAnswer | Extract<FromReader, { kind: 'failed' }>;
 /** Asks the coordinator; its answer is kept beyond the call. */
 function askGate(gate: GateLike, request: Request): Promise<Stood> {
   return new Promise((resolve) => {
-    gate.ask(request, ({ status, body }) => resolve({ status, text: body.toString('utf8') }));
+    gate.ask(request, ({ status, body, leader }) =>
+      resolve({ status, text: body.toString('utf8'), leader }),
+    );
   });
 }

@@ -1,11 +1,24 @@
-// Owns the few numbers about the coordinator that every thread may look at without asking: its
-// phase, how far the replay is, and the newest durable record. One thread writes each word.
+// Owns the few facts about the coordinator that every thread may look at without asking: its
+// phase, how far the replay is, the newest durable record, and the cluster that it belongs to. One
+// thread writes each word.
 
 import type { Mode } from '../../src/loop/turn.ts';
 import type { UnavailableReason } from '../../src/model/refusal.ts';
+import { ClusterNote, NOTE_BYTES } from './cluster-note.ts';
 
-/** refusing: ready for reads, but the log takes no records now. */
-export const PHASES = ['starting', 'recovering', 'ready', 'refusing', 'stopping', 'down'] as const;
+/**
+ * following: another node of the cluster decides, or none does yet. refusing: ready for reads, but
+ * the log takes no records now.
+ */
+export const PHASES = [
+  'starting',
+  'recovering',
+  'ready',
+  'refusing',
+  'stopping',
+  'down',
+  'following',
+] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** What the loop's mode is to those who look from outside. */
@@ -29,14 +42,17 @@ const STALLED = 8;
 const WORDS = 9;
 
 export class Progress {
+  /** What this node knows of its cluster. */
+  readonly cluster: ClusterNote;
   readonly #words: BigInt64Array;
 
   constructor(shared: SharedArrayBuffer) {
-    this.#words = new BigInt64Array(shared);
+    this.#words = new BigInt64Array(shared, 0, WORDS);
+    this.cluster = new ClusterNote(shared, WORDS * 8);
   }
 
   static share(): SharedArrayBuffer {
-    return new SharedArrayBuffer(WORDS * 8);
+    return new SharedArrayBuffer(WORDS * 8 + NOTE_BYTES);
   }
 
   /** The process is going down as soon as the supervisor says so, whatever the coordinator does. */
@@ -127,6 +143,8 @@ export class Progress {
         return undefined;
       case 'stopping':
         return 'shutting_down';
+      case 'following':
+        return 'not_leader';
       default:
         return 'recovering';
     }

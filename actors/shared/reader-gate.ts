@@ -9,6 +9,8 @@ export interface ReaderAnswer {
   readonly contentType: string;
   /** A stream is a follower: it ends with its client, or when the reader stops. */
   readonly body: string | Buffer | Readable;
+  /** With 503: the URL of the node to ask instead. */
+  readonly leader?: string | undefined;
 }
 
 export type StoryForm = 'json' | 'text' | 'svg';

@@ -20,7 +20,7 @@ import { parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
 
-type Asked = Op | 'config' | 'explain' | 'logPage';
+type Asked = Op | 'config' | 'cluster' | 'explain' | 'logPage';
 export type OnAnswer = (answer: Answer) => void;
 
 /** What stands around the connections: the ways to the coordinator and to the reader. */
@@ -32,6 +32,8 @@ export interface SocketBackend {
   readonly token: string | undefined;
   /** The body of `config`. */
   readonly configText: string;
+  /** The body of `cluster`. */
+  clusterText(): string;
   /** Where HTTP is spoken, as a URL; undefined: nowhere, or not known. */
   httpAddress(): string | undefined;
   /** @returns the ticket to withdraw or hasten it by; 0: it is answered already. */
@@ -135,6 +137,7 @@ function ask(
   }
   const show = (text: string | Buffer): void => reply(resultStart(id), text, RESULT_END);
   if (request.op === 'config') show(backend.configText);
+  else if (request.op === 'cluster') show(backend.clusterText());
   else if (request.op === 'explain') void backend.explain(request).then(show);
   else if (request.op === 'logPage') void backend.log(request).then(show);
   else return backend.ask(request, ({ body }) => show(body));

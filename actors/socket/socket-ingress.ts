@@ -4,10 +4,13 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
 import { bodyMaxBytes } from '../../src/model/limits.ts';
+import { notLeader } from '../../src/model/refusal.ts';
+import { formatRefusal } from '../../src/protocol/format.ts';
 import { Gate } from '../ingress/gate.ts';
 import { ReaderLink } from '../ingress/reader-link.ts';
 import type { SocketIngressData } from '../ingress/start-data.ts';
 import { warmUp } from '../ingress/warm-up.ts';
+import { SINGLE } from '../shared/cluster-note.ts';
 import type { ProducerControl, StartResult } from '../shared/control.ts';
 import { serveControl } from '../shared/control-port.ts';
 import { listenText } from '../shared/listen-text.ts';
@@ -22,10 +25,11 @@ const OPEN_MAX = 32_768;
 export default function socketIngress(data: SocketIngressData): Promise<void> {
   return new Promise((resolve) => {
     const { progress, config, listen, socketPath } = data;
-    const gate = new Gate(new Progress(progress), OPEN_MAX);
+    const shared = new Progress(progress);
+    const gate = new Gate(shared, OPEN_MAX);
     const reader = new ReaderLink(gate, 'socket');
     let httpAddress: string | undefined;
-    const backend = backendOf(config, gate, reader, () => httpAddress);
+    const backend = backendOf(config, gate, reader, shared, () => httpAddress);
     const server = new SocketServer(backend);
     const actor: ProducerControl = {
       connect: (end: MailboxEnd) => gate.connect(end),
@@ -62,6 +66,7 @@ export function backendOf(
   config: SocketIngressData['config'],
   gate: Gate,
   reader: ReaderLink,
+  progress: Progress,
   httpAddress: SocketBackend['httpAddress'],
 ): SocketBackend {
   return {
@@ -71,17 +76,24 @@ export function backendOf(
     token: config.token,
     httpAddress,
     configText: JSON.stringify(config.shownConfig),
+    clusterText: () => JSON.stringify(progress.cluster.read() ?? SINGLE),
     ask: (request, onAnswer) => gate.ask(request, onAnswer),
     withdraw: (ticket) => gate.withdraw(ticket),
     hasten: (ticket) => gate.hasten(ticket),
     async explain({ taskId, format = 'json', columns, at }) {
+      if (progress.phase === 'following') return elsewhere(progress);
       const answer = await reader.explain(taskId, format, columns, at);
       const { status, body } = answer;
       if (status !== 200 || format === 'json') return body as string | Buffer;
       return JSON.stringify({ text: String(body).replace(/\n$/, '') });
     },
     async log({ waitMs, ...fields }) {
+      if (progress.phase === 'following') return elsewhere(progress);
       return (await reader.logPage(fields, waitMs)).body as string | Buffer;
     },
   };
 }
+
+/** A node that follows shows nothing of its log, which may lack what another node has answered. */
+const elsewhere = ({ cluster }: Progress): string =>
+  formatRefusal(notLeader(cluster.read()?.leader?.url));

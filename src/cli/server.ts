@@ -177,9 +177,17 @@ export class Server {
       }
       resent ||= mayHaveHappened(trouble);
       if (attempt > 1 || trouble.kind === 'unavailable') this.tellTrouble(troubleText(result));
-      if (!Array.isArray(result)) this.#at = (this.#at + 1) % this.#urls.length;
+      this.#goOn(result);
       await pause(pauseMs);
     }
+  }
+
+  /** Asks the next server when this one does not answer, or the one that is named as the leader. */
+  #goOn(result: Answer[] | TransportFailure): void {
+    const refusal = Array.isArray(result) ? notLeaderIn(result) : undefined;
+    if (Array.isArray(result) && refusal === undefined) return;
+    const named = this.#urls.indexOf(String(refusal?.['leader']));
+    this.#at = named >= 0 ? named : (this.#at + 1) % this.#urls.length;
   }
 
   /** A command that has never met a server is told at once that there is none. */
@@ -217,6 +225,9 @@ function failureOf(error: unknown): TransportFailure {
   }
   throw new CliError(EXIT.failed, error.message);
 }
+
+const notLeaderIn = (answers: readonly Answer[]): Wire | undefined =>
+  answers.find(({ body }) => body['reason'] === 'not_leader')?.body;
 
 function troubleOf(result: Answer[] | TransportFailure): Trouble | undefined {
   if (!Array.isArray(result)) return { kind: 'unanswered', written: result.written };

@@ -117,5 +117,6 @@ export const refusal = {
   first_record: a.optional(a.number()),
   task_state: a.optional(a.state()),
   lease_expiry: a.optional(a.time('When the lease ran out.')),
+  leader: a.optional(a.words('With not_leader: the URL of the node to ask instead.')),
   record: a.caused(),
 };

@@ -63,6 +63,16 @@ export const OPERATIONS = {
       summary: 'The knobs as they hold, and where each was set.',
     },
   },
+  cluster: {
+    socket: true,
+    weight: 16,
+    fields: {},
+    http: {
+      ...get('/v1/cluster'),
+      refusals: [400],
+      summary: 'Which node leads, and how far the others have followed.',
+    },
+  },
   auth: { fields: { token: f.name(text({ description: 'The shared secret.' })) }, socket: true },
   submitRaw: {
     fields: submitOptions,

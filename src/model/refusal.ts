@@ -49,6 +49,7 @@ export const REASONS = {
   recovering: reason(503, 'The log is being replayed', 'UNAVAILABLE'),
   log_unavailable: reason(503, 'The log takes no records now', 'UNAVAILABLE'),
   shutting_down: reason(503, 'The coordinator is stopping', 'UNAVAILABLE'),
+  not_leader: reason(503, 'Another node leads', 'UNAVAILABLE'),
 } as const satisfies Record<string, ReasonRow>;
 
 export type Reason = keyof typeof REASONS;
@@ -71,6 +72,8 @@ interface RefusalDetails {
   readonly firstRecord?: number | undefined;
   readonly leaseExpiry?: number | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** The URL of the node to ask instead. */
+  readonly leader?: string | undefined;
 }
 export interface Cancelled extends RefusalDetails {
   readonly outcome: 'CANCELLED';
@@ -106,3 +109,11 @@ export const unavailable = (
   record: null,
   retryAfterMs,
 });
+
+/** @param leader the URL of the node that leads, when it is known. */
+export const notLeader = (leader: string | undefined): Unavailable => ({
+  ...unavailable('not_leader', leader === undefined ? NO_LEADER : ANOTHER_LEADS),
+  leader,
+});
+const ANOTHER_LEADS = 'This node follows another one, which `leader` names; nothing happened.';
+const NO_LEADER = 'This node follows, and no node is known to lead now; nothing happened.';

@@ -12,6 +12,8 @@ export interface Answer {
   /** 0: do not say when to try again. */
   readonly retryAfterSeconds: number;
   readonly body: Buffer;
+  /** The URL of the node to ask instead, at once. */
+  readonly leader?: string | undefined;
 }
 
 const HEADER_BYTES = 4;
@@ -46,8 +48,11 @@ export function decodeAnswer(message: Uint8Array): Answer {
 }
 
 /** @returns the same answer as if it had come through the mailbox. */
-export const answerOf = (response: Response): Answer =>
-  decodeAnswer(Uint8Array.from(encodeAnswer(response)));
+export function answerOf(response: Response): Answer {
+  const answer = decodeAnswer(Uint8Array.from(encodeAnswer(response)));
+  const leader = response.kind === 'refusal' ? response.leader : undefined;
+  return leader === undefined ? answer : { ...answer, leader, retryAfterSeconds: 0 };
+}
 
 function retryAfterSeconds(response: Response): number {
   if (response.kind !== 'refusal' || response.retryAfterMs === undefined) return 0;

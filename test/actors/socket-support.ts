@@ -19,6 +19,7 @@ export class FakeBackend implements SocketBackend {
   batchMaxBytes = 128_000;
   token: string | undefined;
   configText = '{"payload_max_bytes":{"value":1000,"source":"default"}}';
+  readonly clusterText = () => '{"role":"single"}';
   httpAddress = (): string => 'http://127.0.0.1:5327';
   readonly asked: Asked[] = [];
   readonly withdrawn: number[] = [];

@@ -82,7 +82,7 @@ export class MemoryServer {
     this.#gate = new Gate(this.progress, OPEN_MAX);
     this.#reader = new ReaderLink(this.#gate, 'socket');
     this.#socket = new SocketServer(
-      backendOf(socket.config, this.#gate, this.#reader, () => this.url),
+      backendOf(socket.config, this.#gate, this.#reader, this.progress, () => this.url),
     );
     this.#socketData = socket;
   }

@@ -10,10 +10,12 @@
 //   tick                       the timer comes round
 //   disk failed | lost answer  what becomes of the next commit
 //   phase recovering           what the ingresses believe of the coordinator
+//   cluster {…}                what the node knows of its cluster
 //   sleep · fill · wake        the coordinator takes nothing; requests fill the mailbox; it goes on
 
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { ClusterView } from '../../actors/shared/cluster-note.ts';
 import type { Phase } from '../../actors/shared/progress.ts';
 import type { Outcome } from '../../src/log/memory-log.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
@@ -63,6 +65,7 @@ export class Wire {
     else if (word === 'tick') await world.tick();
     else if (word === 'disk') world.log.plan(rest as Outcome);
     else if (word === 'phase') progress.phase = rest as Phase;
+    else if (word === 'cluster') progress.cluster.write(JSON.parse(rest) as ClusterView);
     else if (word === 'sleep') this.#server.sleeps = true;
     else if (word === 'wake') await this.#server.wake();
     else if (word === 'fill') this.#fill();

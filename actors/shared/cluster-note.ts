@@ -1,0 +1,78 @@
+// Owns what every thread of a node may know of its cluster without asking: this node's role, the
+// leader, and the other nodes. The coordinator's thread writes this view as one JSON text into
+// shared memory. A server without a cluster never writes it.
+
+/** What `GET /v1/cluster` shows. */
+export interface ClusterView {
+  /** `leader` decides requests; `follower` keeps a copy of the log and can take over. */
+  readonly role: 'leader' | 'follower';
+  readonly cluster: string;
+  readonly node: string;
+  readonly url: string;
+  /** The node that leads as far as this node knows; absent when it knows of none. */
+  readonly leader?: { readonly node: string; readonly url: string };
+  /** Number of the CoordinatorStarted with which the present leader began; 0: not known. */
+  readonly epoch: number;
+  /** The newest record that this node's own log holds. */
+  readonly last_sequence: number;
+  /** Records that the cluster has and this node has not yet. */
+  readonly lag: number;
+  /** What keeps this node from more, in words; absent when nothing does. */
+  readonly trouble?: string;
+  readonly nodes: readonly ClusterNode[];
+}
+
+/** A node that has given a sign of life within the last seconds. */
+export interface ClusterNode {
+  readonly node: string;
+  readonly url: string;
+  /** The newest record that is flushed in this node's own log. */
+  readonly mirrored: number;
+}
+
+/** What a server without a cluster shows. */
+export const SINGLE = { role: 'single' } as const;
+
+const VERSION = 0;
+const LENGTH = 1;
+const WORDS = 2;
+const TEXT_MAX_BYTES = 16_384;
+export const NOTE_BYTES = WORDS * 4 + TEXT_MAX_BYTES;
+
+export class ClusterNote {
+  readonly #words: Int32Array;
+  readonly #text: Uint8Array;
+  #read: { readonly version: number; readonly view: ClusterView | undefined } | undefined;
+
+  /** @param offset a multiple of 4; NOTE_BYTES from there belong to the note. */
+  constructor(shared: SharedArrayBuffer, offset: number) {
+    this.#words = new Int32Array(shared, offset, WORDS);
+    this.#text = new Uint8Array(shared, offset + WORDS * 4, TEXT_MAX_BYTES);
+  }
+
+  /** For one thread only, the coordinator's. */
+  write(view: ClusterView): void {
+    const whole = Buffer.from(JSON.stringify(view));
+    // A cluster of more nodes than fit shows none of them: all else matters more.
+    const isTooLong = whole.length > TEXT_MAX_BYTES;
+    const bytes = isTooLong ? Buffer.from(JSON.stringify({ ...view, nodes: [] })) : whole;
+    // An odd version tells readers that the text is being written.
+    Atomics.add(this.#words, VERSION, 1);
+    this.#text.set(bytes.subarray(0, TEXT_MAX_BYTES));
+    Atomics.store(this.#words, LENGTH, bytes.length);
+    Atomics.add(this.#words, VERSION, 1);
+  }
+
+  /** @returns the same object until the note is written again; undefined: there is no cluster. */
+  read(): ClusterView | undefined {
+    for (;;) {
+      const version = Atomics.load(this.#words, VERSION);
+      if (this.#read?.version === version) return this.#read.view;
+      const text = Buffer.from(this.#text.slice(0, Atomics.load(this.#words, LENGTH))).toString();
+      const isWhole = version % 2 === 0 && Atomics.load(this.#words, VERSION) === version;
+      if (!isWhole) continue;
+      this.#read = { version, view: text === '' ? undefined : JSON.parse(text) };
+      return this.#read.view;
+    }
+  }
+}
