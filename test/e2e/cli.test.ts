@@ -1,12 +1,13 @@
-// The command line as a process against a real server: what it prints, and its exit statuses.
+// The command line against a real server: what it prints, and its exit statuses. Each command runs
+// in this process, but those whose streams, signals or end only a process can show.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
+import { command, type Ran } from '../support/command.ts';
 import { ownPort } from '../support/own-port.ts';
-import { cleanEnv, type Fields, type Ran, Stage } from './support.ts';
+import { cleanEnv, type Fields, Stage } from './support.ts';
 
 describe('the command line', () => {
   let stage: Stage;
@@ -17,7 +18,7 @@ describe('the command line', () => {
   after(() => stage.close());
 
   async function run(status: number, args: readonly string[], stdin = ''): Promise<Ran> {
-    const ran = await stage.run(args, stdin);
+    const ran = await command(args, { stdin, env: { LEASEHOLD_URL: stage.url } });
     expect(ran.code, `${args.join(' ')}: ${ran.out}${ran.err}`).to.equal(status);
     return ran;
   }
@@ -35,6 +36,22 @@ describe('the command line', () => {
     const ran = await run(0, ['lease', '--worker', 'w', '--queue', queue, '--json']);
     return String((json(ran)['leases'] as Fields[])[0]?.['lease_id']);
   }
+
+  it('is a process that reads and prints, and ends with the status of the command', async () => {
+    const status = async (args: readonly string[], stdin = ''): Promise<number | null> =>
+      (await stage.run(args, stdin)).code;
+    const bytes = '\u00e9\n'.repeat(100_000);
+    const submit = await stage.run(['submit', '--queue', 'piped', '--json'], bytes);
+    expect(submit.code, submit.err).to.equal(0);
+    const read = await stage.run(['task', String(json(submit)['task_id']), '--json']);
+    expect(json(read)['payload']).to.equal(bytes);
+    expect(await status(['task', 'T999999'])).to.equal(1);
+    expect(await status(['nonsense'])).to.equal(2);
+    expect(await status(['stats', '--url', 'http://127.0.0.1:1'])).to.equal(3);
+    expect(await status(['lease', '--worker', 'w', '--queue', 'nothing'])).to.equal(5);
+    const help = await stage.run(['submit', '--help']);
+    expect([help.code, help.out.includes('--request-id')]).to.deep.equal([0, true]);
+  });
 
   it('ends with 2 for what it does not understand, having said what', async () => {
     const wrong: [string[], string][] = [
@@ -77,8 +94,8 @@ describe('the command line', () => {
   });
 
   it('tells of variables that mean nothing, and goes on', async () => {
-    const env = { LEASEHOLD_ULR: 'http://127.0.0.1:1', LEASEHOLD_PORT: 'tcp://10.0.0.1:5327' };
-    const ran = await stage.run(['stats'], '', env);
+    const wrong = { LEASEHOLD_ULR: 'http://127.0.0.1:1', LEASEHOLD_PORT: 'tcp://10.0.0.1:5327' };
+    const ran = await command(['stats'], { env: { LEASEHOLD_URL: stage.url, ...wrong } });
     expect(ran.code).equal(0);
     expect(ran.err).equal(
       'leasehold: the environment variable LEASEHOLD_ULR has no meaning and is ignored;' +
@@ -264,7 +281,6 @@ describe('the command line', () => {
       while (ids.length < 3 || !ids.slice(-2).every((id) => follower.out.includes(id))) {
         ids.push(await submitted('--queue', 'followed'));
         expect(follower.over, follower.err).to.equal(undefined);
-        await pause(50);
       }
       const seen = [...follower.out.matchAll(/^(\d+) /gm)].map(([, seq]) => Number(seq));
       expect(seen).to.deep.equal(seen.toSorted((a, b) => a - b));
@@ -309,12 +325,14 @@ describe('the command line', () => {
     writeFileSync(file, 'secret-abc\n');
     try {
       await guarded.serve(['--token-file', file]).ready();
-      const refused = await guarded.run(['stats']);
+      const url = { LEASEHOLD_URL: guarded.url };
+      const refused = await command(['stats'], { env: url });
       expect(refused.code).to.equal(1);
       expect(refused.err).to.include('unauthorized');
-      expect((await guarded.run(['stats', '--token-file', file])).code).to.equal(0);
-      const env = { LEASEHOLD_TOKEN: 'secret-abc' };
-      expect((await guarded.run(['submit'], 'p', env)).code).to.equal(0);
+      const ofFile = await command(['stats', '--token-file', file], { env: url });
+      expect(ofFile.code).to.equal(0);
+      const env = { ...url, LEASEHOLD_TOKEN: 'secret-abc' };
+      expect((await command(['submit'], { stdin: 'p', env })).code).to.equal(0);
     } finally {
       await guarded.close();
     }

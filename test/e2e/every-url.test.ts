@@ -1,10 +1,16 @@
-// Every command that asks a server, over each kind of URL: it prints the same and ends alike.
+// Every command that asks a server, over each kind of URL: it prints the same and ends alike. In a
+// short round the commands over one kind of URL are processes of their own; all others run in this
+// process.
 
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
-import { cleanEnv, type Fields, type Ran, Stage } from './support.ts';
+import { command, type Ran } from '../support/command.ts';
+import { inTurn } from '../support/tier.ts';
+import { cleanEnv, type Fields, Stage } from './support.ts';
+
+const KINDS = ['http', 'tcp', 'unix'] as const;
+const AS_PROCESSES: readonly string[] = inTurn(KINDS);
 
 describe('every command', function () {
   this.timeout(120_000);
@@ -20,13 +26,15 @@ describe('every command', function () {
   after(() => stage.close());
 
   const run = async (kind: string, status: number, args: string[], stdin = ''): Promise<Ran> => {
-    const ran = await stage.run([...args, '--url', urls[kind] as string], stdin);
+    const words = [...args, '--url', urls[kind] as string];
+    const isProcess = AS_PROCESSES.includes(kind);
+    const ran = await (isProcess ? stage.run(words, stdin) : command(words, { stdin }));
     expect(ran.code, `${kind} ${args.join(' ')}: ${ran.out}${ran.err}`).equal(status);
     return ran;
   };
   const json = ({ out }: Ran): Fields => JSON.parse(out) as Fields;
 
-  for (const kind of ['http', 'tcp', 'unix']) {
+  for (const kind of KINDS) {
     it(`does its work over ${kind}`, async () => {
       const queue = `q-${kind}`;
       const task = String(
@@ -68,7 +76,7 @@ describe('every command', function () {
       ['tasks', '--json'],
     ]) {
       const [http, ...others] = await Promise.all(
-        Object.values(urls).map((url) => stage.run([...args, '--url', url])),
+        Object.values(urls).map((url) => command([...args, '--url', url])),
       );
       for (const other of others) expect(other, args.join(' ')).deep.equal(http);
     }
@@ -86,7 +94,6 @@ describe('every command', function () {
         while (ids.length < 3 || !ids.slice(-2).every((id) => follower.out.includes(id))) {
           ids.push(String((await stage.submit({ queue: `f-${kind}` })).body['task_id']));
           expect(follower.over, follower.err).equal(undefined);
-          await pause(50);
         }
         const seen = [...follower.out.matchAll(/^(\d+) /gm)].map(([, seq]) => Number(seq));
         expect(seen).deep.equal([...new Set(seen)].toSorted((a, b) => a - b));
@@ -98,11 +105,11 @@ describe('every command', function () {
 
   it('ends with 3 where nothing listens, over each of them', async () => {
     for (const url of ['tcp://127.0.0.1:1', `unix:${path.join(stage.dir, 'none.sock')}`]) {
-      const { code, err } = await stage.run(['stats', '--url', url]);
+      const { code, err } = await command(['stats', '--url', url]);
       expect([code, err.includes(url)], err).deep.equal([3, true]);
     }
     const both = `http://127.0.0.1:1,${urls['http']}`;
-    expect((await stage.run(['stats', '--url', both])).code, 'the second of two').equal(0);
+    expect((await command(['stats', '--url', both])).code, 'the second of two').equal(0);
   });
 });
 
@@ -130,19 +137,18 @@ describe('explain --at', function () {
     }
     await stage.submit();
     const last = (await stage.records()).length;
+    const env = { LEASEHOLD_URL: stage.url };
     for (let at = 1; at <= last; at += 1) {
       for (const form of [[], ['--json']]) {
         const args = ['explain', task, '--at', String(at), ...form];
-        const [asked, read] = await Promise.all([
-          stage.run(args),
-          stage.run([...args, '--data-dir', stage.dataDir]),
-        ]);
+        const asked = await command(args, { env });
+        const read = await command([...args, '--data-dir', stage.dataDir]);
         expect(asked.code, asked.err).equal(read.code);
         if (asked.code === 0) expect(asked.out).equal(read.out);
         else expect([at, asked.err.includes('unknown_task')]).deep.equal([1, true]);
       }
     }
-    expect((await stage.run(['explain', task, '--at', '3'])).out).include('LEASED');
+    expect((await command(['explain', task, '--at', '3'], { env })).out).include('LEASED');
     const now = await stage.run(['explain', task]);
     expect(now.out).include('COMPLETED');
   });
