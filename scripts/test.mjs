@@ -41,6 +41,8 @@ const PROOFS = [
   'client/worker-faults',
   'log/lmdb-crash',
   'e2e/crash',
+  'e2e/every-url',
+  'e2e/stories',
 ];
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));

@@ -1,9 +1,8 @@
 // Owns the telling of a story while it is played: each step, the question before it, the answer,
 // and at the end the log and the explanation. The stories decide what happens; this file does not.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Heard } from './puppet.ts';
-import type { Fields, Stage } from './stage.ts';
+import type { Fields, Scene } from './stage.ts';
 
 /** Leases of the stories; long enough to read along, short enough to wait for. */
 export const LEASE_MS = 1_500;
@@ -35,12 +34,12 @@ interface Held {
 
 export class Play {
   readonly answers: string[] = [];
-  readonly #stage: Stage;
+  readonly #stage: Scene;
   readonly #teller: Teller;
   /** Of the newest lease of each worker. */
   readonly #leases = new Map<string, Held>();
 
-  constructor(stage: Stage, teller: Teller) {
+  constructor(stage: Scene, teller: Teller) {
     this.#stage = stage;
     this.#teller = teller;
   }
@@ -80,7 +79,7 @@ export class Play {
       taskId: String(taskId),
       leaseId: String(leaseId),
       token: Number(lease['fencing_token']),
-      until: performance.now() + Number(leaseMs),
+      until: this.#stage.now() + Number(leaseMs),
     });
     this.#answer(worker, 'lease', `${taskId} under ${leaseId}, attempt ${attempt}`);
     return true;
@@ -89,11 +88,11 @@ export class Play {
   async heartbeat(worker: string): Promise<void> {
     const { leaseId, body } = this.#held(worker);
     // Within the millisecond of the grant it would change nothing, and record nothing.
-    await pause(2);
+    await this.#stage.pass(2);
     const heard = await this.#post(worker, `/v1/leases/${leaseId}/heartbeat`, body);
     const lease = this.#leases.get(worker);
     if (lease !== undefined && heard.status === 200) {
-      lease.until = performance.now() + Number(heard.body['lease_ms']);
+      lease.until = this.#stage.now() + Number(heard.body['lease_ms']);
     }
     this.#answer(worker, `heartbeat ${leaseId}`, words(heard));
   }
@@ -151,11 +150,11 @@ export class Play {
   async outlast(worker: string): Promise<void> {
     const { leaseId, until } = this.#held(worker);
     this.#teller.line(`  … time passes, until ${leaseId} has run out`);
-    await pause(Math.max(0, until - performance.now()) + MARGIN_MS);
+    await this.#stage.pass(Math.max(0, until - this.#stage.now()) + MARGIN_MS);
   }
 
-  async wait(ms: number): Promise<void> {
-    await pause(ms);
+  wait(ms: number): Promise<void> {
+    return this.#stage.pass(ms);
   }
 
   /** Lets something go on while the story does, as a request that waits. */

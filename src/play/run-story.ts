@@ -1,7 +1,7 @@
 // Owns what a story is, and the run of one from its first line to its clean-up.
 
 import { LEASE_MS, Play, type Played, type Teller } from './play.ts';
-import { Stage } from './stage.ts';
+import { type OpenScene, Stage } from './stage.ts';
 
 export interface Story {
   readonly name: string;
@@ -12,9 +12,14 @@ export interface Story {
   play(play: Play): Promise<readonly string[]>;
 }
 
-export async function runStory(story: Story, teller: Teller): Promise<Played> {
+/** @param open by default a coordinator and workers that are processes. */
+export async function runStory(
+  story: Story,
+  teller: Teller,
+  open: OpenScene = Stage.open,
+): Promise<Played> {
   const knobs = ['--lease-duration-ms', String(LEASE_MS), '--backoff-ms', '0'];
-  const stage = await Stage.open([...knobs, ...(story.knobs ?? [])]);
+  const stage = await open([...knobs, ...(story.knobs ?? [])]);
   try {
     teller.line(`${story.title} (${story.name})`);
     teller.line('');

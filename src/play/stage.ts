@@ -5,18 +5,44 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort, Process, removeAtExit, ServerProcess } from './demo/processes.ts';
 import type { Heard, Told } from './puppet.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Where a story is played: a coordinator, its workers, and the time that passes there. */
+export interface Scene {
+  worker(name: string): Actor;
+  /** The coordinator ends at once, as by SIGKILL. */
+  kill(): Promise<void>;
+  /** The coordinator starts anew on the same log. */
+  start(): Promise<void>;
+  /** @returns the body that a GET of this route is answered with. */
+  get(route: string, accept?: string): Promise<string>;
+  /** In ms, from any moment on. */
+  now(): number;
+  /** Resolves when so much time has passed. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param flags of `serve`. @returns a scene with a coordinator that is ready, on an empty log. */
+export type OpenScene = (flags: readonly string[]) => Promise<Scene>;
+
+/** A worker that does as it is told. */
+export interface Actor {
+  send(told: Told): Promise<Heard>;
+  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+}
+
 const suffix = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const PUPPET = fileURLToPath(new URL(`./puppet${suffix}`, import.meta.url));
 const LOST: Heard = { status: 0, body: {} };
 
 /** A worker process; one request at a time, answered in order. */
-export class Puppet {
+export class Puppet implements Actor {
   readonly name: string;
   readonly #process: Process;
   readonly #lines: Interface;
@@ -49,7 +75,7 @@ export class Puppet {
   }
 }
 
-export class Stage {
+export class Stage implements Scene {
   readonly url: string;
   readonly #dir: string;
   readonly #isRemoved: () => void;
@@ -100,6 +126,14 @@ export class Stage {
 
   async get(route: string, accept = 'application/json'): Promise<string> {
     return (await fetch(this.url + route, { headers: { accept } })).text();
+  }
+
+  now(): number {
+    return performance.now();
+  }
+
+  async pass(ms: number): Promise<void> {
+    await pause(ms);
   }
 
   async close(): Promise<void> {

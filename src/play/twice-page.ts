@@ -2,6 +2,7 @@
 
 import type { Played, Teller } from './play.ts';
 import { runStory, type Story } from './run-story.ts';
+import type { OpenScene } from './stage.ts';
 import { STORIES } from './stories.ts';
 
 export interface Transcript extends Played {
@@ -10,14 +11,18 @@ export interface Transcript extends Played {
 }
 
 /** Plays one story without stopping, and keeps what it tells. */
-export async function transcribe(story: Story, record: Teller['record']): Promise<Transcript> {
+export async function transcribe(
+  story: Story,
+  record: Teller['record'],
+  open?: OpenScene,
+): Promise<Transcript> {
   const lines: string[] = [];
   const teller: Teller = {
     record,
     line: (text) => void lines.push(text),
     guess: async (question) => void lines.push('', `  ? ${question}`, ''),
   };
-  return { ...(await runStory(story, teller)), story, lines };
+  return { ...(await runStory(story, teller, open)), story, lines };
 }
 
 /** @param transcripts of all stories, in their order */

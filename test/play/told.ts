@@ -27,3 +27,11 @@ export const toldOf = (lines: readonly string[]): string[] =>
     .slice(0, lines.indexOf('The log:'))
     .map((line) => line.trim().replace(/\d+/g, '#'))
     .filter((line) => line !== '');
+
+/** @returns the lines of a transcript that the page does not have. */
+export function unwritten(page: string, { lines }: Transcript): string[] {
+  const pageLines = new Set(page.split('\n').map((line) => line.trim().replace(/\d+/g, '#')));
+  // A heartbeat at the window changes nothing or comes too late: the moment decides.
+  const told = toldOf(lines.slice(2)).filter((line) => !line.includes('heartbeat L#'));
+  return told.filter((line) => !pageLines.has(line));
+}
