@@ -29,7 +29,6 @@ const DRAIN_MESSAGES = 1_024;
 const DRAIN_BYTES = 8 * 1024 * 1024;
 /** A ticket of the loop is its producer's place here times this, plus the producer's own ticket. */
 const TICKETS = 2 ** 32;
-
 const NOTHING = new Uint8Array(0);
 
 const data = workerData as CoordinatorData;
@@ -113,9 +112,10 @@ class CoordinatorActor {
   private pump(): void {
     if (!this.running) return;
     const more = this.drain();
+    const isListing = this.guarded(() => this.loop.proceed());
     this.loop.flush();
     this.consumer.flushReplies();
-    if ((more && !this.held) || this.loop.view.isFlushDue) this.pumpNext();
+    if ((more && !this.held) || isListing || this.loop.view.isFlushDue) this.pumpNext();
   }
 
   /** In a turn of its own: messages that have come meanwhile are taken before. */

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander';
 import { stateDigest } from '../core/digest.ts';
-import { queuesBody, statsBody } from '../core/overview.ts';
+import { queuesByName, statsBody } from '../core/overview.ts';
 import type { State } from '../core/state.ts';
 import { WorkerRegistry } from '../core/worker-registry.ts';
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
@@ -62,7 +62,7 @@ function bodyOf(state: State): Body {
     digest: stateDigest(state),
     tasks: tasks as Record<string, number>,
     ...counts,
-    queues: queuesBody(state, now, () => undefined)['queues'] as Fields[],
+    queues: queuesByName(state, now),
     leases: leases.slice(0, LEASES_SHOWN).map((lease) => ({
       lease_id: formatLeaseId(lease.leaseId),
       task_id: formatTaskId(lease.taskId),

@@ -72,6 +72,21 @@ export class IdDirectory {
     }
   }
 
+  /** Rows in descending order of their ids, from the first id less than `before`. */
+  *rowsBefore(before: number): Generator<number> {
+    // The map's keys ascend: ids are handed out in ascending order.
+    const keys = [...this.buckets.keys()];
+    for (let at = keys.length - 1; at >= 0; at -= 1) {
+      const key = keys[at] as number;
+      if (key * BUCKET_IDS >= before) continue;
+      const bucket = this.buckets.get(key);
+      if (bucket === undefined) continue;
+      for (let place = this.placeIn(bucket, before) - 1; place >= 0; place -= 1) {
+        yield bucket.rows[place] as number;
+      }
+    }
+  }
+
   /** Walks by number where buckets are dense, by the map's (ascending) keys where they are not. */
   private *keysFrom(from: number): Generator<number> {
     if (this.lastBucket - from > this.buckets.size * 4) {

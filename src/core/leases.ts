@@ -40,6 +40,11 @@ export class Leases {
     return this.byWorker.get(workerId) ?? 0;
   }
 
+  /** The workers that hold a lease, by name. */
+  holders(): Iterable<string> {
+    return this.byWorker.keys();
+  }
+
   all(): Iterable<ActiveLease> {
     return this.byId.values();
   }

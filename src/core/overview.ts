@@ -1,14 +1,12 @@
-// Owns the counts that stats, queues, workers and metrics show. Everything is read off the state
-// and the soft registry at one moment; nothing is counted here.
+// Owns the counts that stats, metrics and the offline commands show. Everything is read off the
+// state and the soft registry at one moment; nothing is counted here.
 
-import { formatLeaseId } from '../model/ids.ts';
 import { TASK_STATES } from '../model/request.ts';
+import { queueRow } from './queue-list.ts';
 import type { State } from './state.ts';
-import { NONE } from './task-table.ts';
 import type { WorkerRegistry } from './worker-registry.ts';
 
 type Body = Record<string, unknown>;
-const WORKERS_SHOWN = 1_000;
 
 /** Tasks by state over all queues. */
 export function countByState(state: State): Record<string, number> {
@@ -38,41 +36,8 @@ export function statsBody(state: State, workers: WorkerRegistry, now: number): B
   };
 }
 
-/** One row a queue; times in ms, `oldest_waiting_ms` counted from eligibility. */
-export function queuesBody(
-  state: State,
-  now: number,
-  askedAt: (queue: string) => number | undefined,
-): Body {
-  const queues = [...state.contracts.queues.values()].map((queue) => {
-    const first = queue.firstEligible(state.tasks, now);
-    return {
-      queue: queue.name,
-      ...Object.fromEntries(TASK_STATES.map((name, i) => [name.toLowerCase(), queue.counts[i]])),
-      eligible: queue.eligible(state.tasks, now),
-      oldest_waiting_ms: first === NONE ? 0 : now - state.tasks.eligibleAt(first),
-      next_eligible_at: queue.nextEligibleAt(state.tasks),
-      last_asked_at: askedAt(queue.name),
-    };
-  });
-  return { queues: queues.toSorted((a, b) => (a.queue < b.queue ? -1 : 1)) };
-}
-
-export function workersBody(state: State, workers: WorkerRegistry): Body {
-  const leases = new Map<string, string[]>();
-  for (const lease of state.leases.all()) {
-    const held = leases.get(lease.workerId) ?? [];
-    if (held.length < 100) held.push(formatLeaseId(lease.leaseId));
-    leases.set(lease.workerId, held);
-  }
-  return {
-    advisory: 'soft state: empty after a restart, and never what decides about a task',
-    workers: workers.list(WORKERS_SHOWN).map((worker) => ({
-      worker_id: worker.workerId,
-      last_seen_at: worker.lastSeenAt,
-      capacity: worker.capacity,
-      active_leases: state.leases.heldBy(worker.workerId),
-      leases: leases.get(worker.workerId) ?? [],
-    })),
-  };
-}
+/** All queues by name, as the records have them. */
+export const queuesByName = (state: State, now: number): Body[] =>
+  [...state.contracts.queues.values()]
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map((queue) => queueRow(queue, state, now));

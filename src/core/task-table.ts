@@ -43,6 +43,11 @@ export class TaskTable {
     return this.directory.rowsAfter(after);
   }
 
+  /** Rows in descending order of task ids, from the first id less than `before`. */
+  rowsBefore(before: number): Generator<number> {
+    return this.directory.rowsBefore(before);
+  }
+
   id = (row: number): number => this.ids.get(row);
   state = (row: number): TaskStateName => TASK_STATES[this.states.get(row)] as TaskStateName;
   stateIndex = (row: number): number => this.states.get(row);

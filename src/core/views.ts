@@ -3,12 +3,11 @@
 
 import { COORDINATOR_OPERATIONS } from '../model/coordinator-operations.ts';
 import type { TaskCompleted } from '../model/records.ts';
-import type { DecidedBy, Request, TaskRequest, TasksRequest } from '../model/request.ts';
+import type { DecidedBy, Request, TaskRequest } from '../model/request.ts';
 import type {
   HeldLease,
   Relative,
   Standing,
-  TaskList,
   TaskShown,
   TaskSummary,
   WaitingAsker,
@@ -21,7 +20,7 @@ export type ReadRequest = DecidedBy<'read'>;
 export const isRead = (request: Request): request is ReadRequest =>
   COORDINATOR_OPERATIONS[request.op].coordinator === 'read';
 
-/** A list looks at so many tasks at most: a page may be short and still say where to go on. */
+/** Leases that are looked at for those of one worker. */
 const SCANNED_MAX = 50_000;
 const AHEAD_MAX = 1_000;
 /** A crash loop can make thousands of starts; the newest are enough to explain a task. */
@@ -107,34 +106,6 @@ function recordsWithoutHistory(context: Context, row: number): number {
     default:
       return 1;
   }
-}
-
-export function listTasks(context: Context, request: TasksRequest): TaskList {
-  const { state } = context;
-  if (request.requestId !== undefined) return findByRequestId(context, request);
-  const found: TaskSummary[] = [];
-  let scanned = 0;
-  for (const row of state.tasks.rowsAfter(request.after)) {
-    if (found.length === request.limit || scanned === SCANNED_MAX) {
-      return { kind: 'tasks', tasks: found, next: state.tasks.id(row) - 1 };
-    }
-    scanned += 1;
-    if (matches(context, request, row)) found.push(summary(context, row));
-  }
-  return { kind: 'tasks', tasks: found, next: null };
-}
-
-function findByRequestId(context: Context, request: TasksRequest): TaskList {
-  const { state } = context;
-  const row = state.submittedUnder(state.digestText(request.requestId ?? ''));
-  const hit = row !== NONE && state.tasks.id(row) > request.after;
-  const shown = hit && matches(context, request, row);
-  return { kind: 'tasks', tasks: shown ? [summary(context, row)] : [], next: null };
-}
-
-function matches({ state }: Context, request: TasksRequest, row: number): boolean {
-  if (request.state !== undefined && state.tasks.state(row) !== request.state) return false;
-  return request.queue === undefined || state.queueOf(row).name === request.queue;
 }
 
 /** The newest starts after the task's creation, and how many older ones there are. */

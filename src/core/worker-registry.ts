@@ -47,8 +47,12 @@ export class WorkerRegistry {
     }
   }
 
-  list(limit: number): WorkerSeen[] {
-    return [...this.workers.values()].slice(-limit).reverse();
+  all(): Iterable<WorkerSeen> {
+    return this.workers.values();
+  }
+
+  has(workerId: string): boolean {
+    return this.workers.has(workerId);
   }
 
   get size(): number {

@@ -14,7 +14,6 @@
 import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
 import { type Changing, choose, isChanging } from '../core/choose.ts';
-import type { Context } from '../core/context.ts';
 import { respond } from '../core/respond.ts';
 import type { State } from '../core/state.ts';
 import { type Subject, subjectOfRequest } from '../core/subject.ts';
@@ -34,7 +33,7 @@ import { Reading } from './reading.ts';
 import { Recovery } from './recovery.ts';
 import { Removal } from './removal.ts';
 import { Retention } from './retention.ts';
-import type { Mode, Turn } from './turn.ts';
+import { type Mode, type Turn, turnOf } from './turn.ts';
 
 export class Coordinator {
   /** What the thread around the loop, metrics and tests may see of it. */
@@ -114,7 +113,14 @@ export class Coordinator {
     this.expiry.expireDue(now);
     this.granting.tick(now);
     this.retention.tick(now);
+    this.proceed();
     this.flush();
+  }
+
+  /** Looks at one slice of a long list that was asked for. @returns whether more are to follow. */
+  proceed(): boolean {
+    if (this.reading.isListing) this.reading.proceed();
+    return this.reading.isListing;
   }
 
   /** Sends what was decided to the disk; call it when everything at hand has been taken. */
@@ -146,6 +152,7 @@ export class Coordinator {
   /** Answers the waiting requests and flushes all decisions; resolves when all is settled. */
   async stop(): Promise<void> {
     this.stopping = true;
+    while (this.proceed());
     if (this.recovery.serving) this.granting.hurryAll(this.now());
     this.flush();
     await this.settled();
@@ -153,26 +160,14 @@ export class Coordinator {
   }
 
   private turnOver(knobs: CoreKnobs): Turn {
-    const { commits, recovery } = this;
-    const context: Context = {
-      get state() {
-        return recovery.state;
-      },
+    return turnOf({
       knobs,
-      read: (seq) => commits.read(seq),
-    };
-    const isStopping = (): boolean => this.stopping;
-    return {
-      context,
-      get mode() {
-        return recovery.mode;
-      },
-      get stopping() {
-        return isStopping();
-      },
+      read: (seq) => this.commits.read(seq),
+      present: this.recovery,
+      isStopping: () => this.stopping,
       decide: (record, subject) => this.decide(record, subject),
       answer: (...given) => this.answer(...given),
-    };
+    });
   }
 
   private answer(ticket: Ticket, response: Response, needsProof = true): void {
@@ -222,6 +217,7 @@ export class Coordinator {
   private lost(result: 'fenced' | 'failed', tickets: readonly Ticket[]): void {
     const all = [...tickets, ...this.granting.withdrawAll()];
     this.unavailable(all, 'the log did not take the record');
+    this.reading.restart();
     this.recovery.lost(result);
   }
 

@@ -14,20 +14,19 @@ import type { LogRecord } from '../model/records.ts';
 import type { LeaseRequest } from '../model/request.ts';
 import type { EmptyReason, Lease } from '../model/response.ts';
 import type { Ticket } from './group-commit.ts';
+import { Observed } from './observed.ts';
 import { type Parked, ParkedRequests } from './parked.ts';
 import type { Turn } from './turn.ts';
 import { Askers } from './waiting-order.ts';
 
 /** Poison tasks that one request may end before it answers with what it has. */
 const POISON_A_REQUEST = 100;
-const ASKED_MAX = 100_000;
 const ELSEWHERE_MAX = 5;
 const ASKERS_NAMED = 4;
 
 export class Granting {
   readonly registry = new WorkerRegistry();
-  /** Queue → when a worker last asked for it; advisory, lost at a restart. */
-  readonly askedAt = new Map<string, number>();
+  readonly observed = new Observed();
   readonly parked = new ParkedRequests();
   /** Queues in which something may have become eligible since they were last looked at. */
   private readonly woken = new Set<string>();
@@ -50,7 +49,7 @@ export class Granting {
     // Older parked requests come first: what became eligible by time alone is theirs.
     this.wakeDue(request.queues, now);
     this.registry.seen(request.workerId, now, request.capacity);
-    for (const queue of request.queues) this.asked(queue, now);
+    for (const queue of request.queues) this.observed.asked(queue, request.workerId, now);
     const granted = this.grant(request, now);
     const mayWait = request.waitMs > 0 && !this.turn.stopping && !granted.gaveUp;
     if (granted.leases.length === 0 && mayWait) this.parked.add(ticket, request, now);
@@ -59,6 +58,7 @@ export class Granting {
 
   /** A record happened: note whom it may wake, and tell those who wait for a task's end. */
   noticed(record: LogRecord, subject: Subject): void {
+    this.observe(record, subject.row);
     if (this.parked.size === 0) return;
     switch (record.type) {
       case 'TaskCreated':
@@ -72,6 +72,11 @@ export class Granting {
         break;
       default:
     }
+  }
+
+  private observe(record: LogRecord, row: number): void {
+    if (record.type === 'TaskCreated') this.observed.submitted(record.queue, record.at);
+    else if (isEnd(record)) this.observed.finished(this.state.queueOf(row).name, record.at);
   }
 
   /** Serves those who ask for the queues that were woken, in order of arrival over all of them. */
@@ -227,8 +232,8 @@ export class Granting {
 
   /** Who asks for a queue (advisory); where nobody does, some queues that are asked for. */
   askingFor(queue: string): Asking {
-    const lastAt = this.askedAt.get(queue);
-    const elsewhere = lastAt === undefined ? [...this.askedAt.keys()].slice(-ELSEWHERE_MAX) : [];
+    const lastAt = this.observed.lastAsked(queue)?.at;
+    const elsewhere = lastAt === undefined ? this.observed.newestAsked(ELSEWHERE_MAX) : [];
     const askers: Asker[] = [];
     for (const { request } of this.parked.askersOf(queue)) {
       if (askers.length === ASKERS_NAMED) break;
@@ -236,11 +241,10 @@ export class Granting {
     }
     return { lastAt, parked: this.parked.countOf(queue), elsewhere, askers };
   }
-
-  private asked(queue: string, now: number): void {
-    if (this.askedAt.size >= ASKED_MAX && !this.askedAt.has(queue)) {
-      this.askedAt.delete(this.askedAt.keys().next().value as string);
-    }
-    this.askedAt.set(queue, now);
-  }
 }
+
+/** Whether the record ended its task. */
+const isEnd = (record: LogRecord): boolean =>
+  record.type === 'TaskCompleted' ||
+  record.type === 'TaskDead' ||
+  (record.type === 'TaskFailed' && record.retryAt === undefined);

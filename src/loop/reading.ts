@@ -1,13 +1,18 @@
 // Owns the course of reads. A read is answered from the state at once, and the answer is held
 // until the records that it shows are durable; or it waits until its task ends.
 
-import { queuesBody, statsBody, workersBody } from '../core/overview.ts';
+import { statsBody } from '../core/overview.ts';
 import { queueFigures } from '../core/queue-figures.ts';
-import { isRead, listTasks, type ReadRequest, showTask, standing } from '../core/views.ts';
+import { type QueuesSeen, queueList, type Slices, sinceOf } from '../core/queue-list.ts';
+import { listTasks } from '../core/task-list.ts';
+import { isRead, type ReadRequest, showTask, standing } from '../core/views.ts';
+import { workerList } from '../core/worker-list.ts';
+import { unavailable } from '../model/refusal.ts';
 import type { Request, TaskRequest } from '../model/request.ts';
 import type { Response } from '../model/response.ts';
 import type { Granting } from './granting.ts';
 import type { Ticket } from './group-commit.ts';
+import { Listings } from './listings.ts';
 import type { Surroundings } from './loop-options.ts';
 import type { LoopView } from './loop-view.ts';
 import type { Mode, Turn } from './turn.ts';
@@ -15,9 +20,12 @@ import type { Mode, Turn } from './turn.ts';
 /** Reads that wait for a rebuild at most; more are refused like writes. */
 const DEFERRED_MAX = 4_096;
 
+type QueuesOrWorkers = Extract<ReadRequest, { op: 'queues' | 'workers' }>;
+
 export class Reading {
   /** Reads that came while the state was being made equal to the log: they wait for it. */
   private readonly deferred = new Map<Ticket, ReadRequest>();
+  private readonly listings = new Listings();
   private readonly turn: Turn;
   private readonly granting: Granting;
   private readonly view: LoopView;
@@ -34,6 +42,8 @@ export class Reading {
   take(ticket: Ticket, request: ReadRequest, row: number, now: number): void {
     if (request.op === 'task' && this.mustWait(request, row)) {
       this.granting.parked.add(ticket, request, now);
+    } else if (request.op === 'queues' || request.op === 'workers') {
+      this.list(ticket, request, now);
     } else {
       this.turn.answer(ticket, this.read(request, row, now), request.op !== 'metrics');
     }
@@ -48,6 +58,23 @@ export class Reading {
 
   withdraw(ticket: Ticket): void {
     this.deferred.delete(ticket);
+    this.listings.withdraw(ticket);
+  }
+
+  /** Whether a long list is being looked at: `proceed` goes on with it. */
+  get isListing(): boolean {
+    return this.listings.size > 0;
+  }
+
+  /** Looks at one bounded slice of a long list, and answers when it was the last one. */
+  proceed(): void {
+    const done = this.listings.next();
+    if (done !== undefined) this.turn.answer(done.ticket, done.answer);
+  }
+
+  /** The state is being made anew: the lists of the old one are begun again with the new one. */
+  restart(): void {
+    for (const [ticket, request] of this.listings.takeAll()) this.deferred.set(ticket, request);
   }
 
   /** @returns the reads that waited for the rebuild, once it is over or will never be. */
@@ -58,6 +85,29 @@ export class Reading {
     return waiting;
   }
 
+  private list(ticket: Ticket, request: QueuesOrWorkers, now: number): void {
+    if (this.listings.isFull) {
+      const why = 'Too many lists are being looked at; nothing happened.';
+      this.turn.answer(ticket, unavailable('mailbox_full', why));
+      return;
+    }
+    const answer = this.listings.begin(ticket, request, this.slicesOf(request, now));
+    if (answer !== undefined) this.turn.answer(ticket, answer);
+  }
+
+  private slicesOf(request: QueuesOrWorkers, now: number): Slices {
+    const { context } = this.turn;
+    const { registry, observed, parked } = this.granting;
+    if (request.op === 'workers') return workerList(context, request, registry, now);
+    const since = sinceOf(context, now);
+    const seen: QueuesSeen = {
+      lastAsked: (queue) => observed.lastAsked(queue),
+      parked: (queue) => parked.countOf(queue),
+      rates: (queue) => observed.rates(queue, now, since),
+    };
+    return queueList(context, request, seen, now);
+  }
+
   private mustWait(request: TaskRequest, row: number): boolean {
     const { mode, stopping, context } = this.turn;
     if (request.waitMs === 0 || stopping || mode !== 'serving') return false;
@@ -65,14 +115,14 @@ export class Reading {
     return name === 'WAITING' || name === 'LEASED';
   }
 
-  private read(request: ReadRequest, row: number, now: number): Response {
+  private read(request: Exclude<ReadRequest, QueuesOrWorkers>, row: number, now: number): Response {
     const { context } = this.turn;
     const { state } = context;
     switch (request.op) {
       case 'task':
         return showTask(context, request, row);
       case 'tasks':
-        return listTasks(context, request);
+        return listTasks(context, request, now);
       case 'standing': {
         const queue = state.queueOf(row).name;
         return standing(context, row, now, this.granting.askingFor(queue));
@@ -82,11 +132,9 @@ export class Reading {
     }
   }
 
-  private overview(op: 'stats' | 'queues' | 'workers' | 'metrics', now: number) {
+  private overview(op: 'stats' | 'metrics', now: number) {
     const { state } = this.turn.context;
-    const { registry, askedAt } = this.granting;
-    if (op === 'queues') return queuesBody(state, now, (queue) => askedAt.get(queue));
-    if (op === 'workers') return workersBody(state, registry);
+    const { registry } = this.granting;
     const stats = {
       ...statsBody(state, registry, now),
       ...loopBody(this.view),

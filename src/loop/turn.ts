@@ -2,6 +2,7 @@
 // record happen, and answer. They hold a Turn and nothing else of the coordinator.
 
 import type { Context } from '../core/context.ts';
+import type { State } from '../core/state.ts';
 import type { Subject } from '../core/subject.ts';
 import type { LogRecord } from '../model/records.ts';
 import type { Response } from '../model/response.ts';
@@ -24,4 +25,32 @@ export interface Turn {
    * @param needsProof false for figures: whoever shows them need not be confirmed as the writer
    */
   answer(ticket: Ticket, response: Response, needsProof?: boolean): void;
+}
+
+interface TurnParts extends Pick<Turn, 'decide' | 'answer'>, Pick<Context, 'knobs' | 'read'> {
+  /** The state and the mode of the present, which a rebuild replaces. */
+  readonly present: { readonly state: State; readonly mode: Mode };
+  readonly isStopping: () => boolean;
+}
+
+/** @returns the Turn of a coordinator that is made of these parts. */
+export function turnOf({ knobs, read, present, isStopping, decide, answer }: TurnParts): Turn {
+  const context: Context = {
+    get state() {
+      return present.state;
+    },
+    knobs,
+    read,
+  };
+  return {
+    context,
+    get mode() {
+      return present.mode;
+    },
+    get stopping() {
+      return isStopping();
+    },
+    decide,
+    answer,
+  };
 }

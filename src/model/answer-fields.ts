@@ -4,6 +4,7 @@
 import { type Camel, LeaseIdText, MetadataBody, QueueName, TaskIdText } from './request-fields.ts';
 import {
   as,
+  number as asNumber,
   boolean,
   integer,
   list as listOf,
@@ -98,6 +99,19 @@ export const next = () =>
       description: 'Give it as `after` to go on; null: the end was reached.',
     }),
   );
+/** Of a list whose places are texts. */
+export const cursor = () =>
+  field<string | null>(
+    'json',
+    as({
+      type: ['string', 'null'],
+      description: 'Give it as `after` to go on; null: the end was reached.',
+    }),
+  );
+export const rate = (description: string) =>
+  field<number>('plain', asNumber({ minimum: 0, description }));
+export const names = (description: string) =>
+  field<readonly string[]>('json', listOf(text(), { description }));
 export const metadata = () => field<Readonly<Record<string, string>>>('json', MetadataBody);
 export const bytes = () => field<Uint8Array>('bytes', text());
 

@@ -120,3 +120,45 @@ export const refusal = {
   leader: a.optional(a.words('With not_leader: the URL of the node to ask instead.')),
   record: a.caused(),
 };
+
+/** What is true of queues and workers beside their rows. */
+const ofList = {
+  next: a.cursor(),
+  more: a.count('How many rows stand after the last one.'),
+  now: a.time('When the list was made.'),
+  since: a.time('Since when what is in no record is known: the last start of the coordinator.'),
+  advisory: a.words('Which of it is in no record, as a sentence.'),
+};
+
+export const queues = {
+  queues: a.list({
+    queue: a.queue(),
+    waiting: a.count('Tasks that are WAITING, eligible or not.'),
+    leased: a.count('Tasks that are LEASED.'),
+    completed: a.count('Tasks that are COMPLETED, and remembered.'),
+    failed: a.count('Tasks that are FAILED, and remembered.'),
+    dead: a.count('Tasks that are DEAD, and remembered.'),
+    eligible: a.count('Waiting tasks that can be leased now.'),
+    delayed: a.count('Waiting tasks whose time has not come, by delay or backoff.'),
+    oldest_waiting_ms: a.count('Age of the oldest eligible task since it is so. In milliseconds.'),
+    next_eligible_at: a.optional(a.time('When the next delayed task becomes eligible.')),
+    last_asked_at: a.optional(a.time('When a worker last asked for a lease from this queue.')),
+    last_asked_by: a.optional(a.words('Which worker that was.')),
+    parked_requests: a.count('Lease requests that wait for a task of this queue.'),
+    submitted_per_second: a.rate('Tasks that came, a second, in the last minute.'),
+    finished_per_second: a.rate('Tasks that ended, a second, in the last minute.'),
+  }),
+  ...ofList,
+};
+
+export const workers = {
+  workers: a.list({
+    worker_id: a.words('As it names itself. Two processes may bear one name.'),
+    last_seen_at: a.optional(a.time('Its last request; absent: none since the start.')),
+    capacity: a.optional(a.count('How many leases it says it can hold.')),
+    active_leases: a.count('Leases that it holds.'),
+    leases: a.names('Up to a hundred of them.'),
+    next_lease_expiry: a.optional(a.time('When the first of its leases runs out.')),
+  }),
+  ...ofList,
+};

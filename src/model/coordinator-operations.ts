@@ -1,10 +1,11 @@
 // Owns the rows of the operations that the coordinator decides: what can be asked of it, with which
 // fields, and what follows. The whole table is operations.ts.
 
-import { LEASES_MAX, PAGE_DEFAULT, PAGE_MAX, QUEUES_MAX, WAIT_MAX_MS } from './limits.ts';
+import { LEASES_MAX, QUEUES_MAX, WAIT_MAX_MS } from './limits.ts';
+import { queuesFields, tasksFields, workersFields } from './list-fields.ts';
 import { CHANGE, get, LIST, LOOK, MAKE, type Operation, post, TAKE } from './operation.ts';
 import * as f from './request-fields.ts';
-import { FAILURE_KINDS, TASK_STATES } from './task-states.ts';
+import { FAILURE_KINDS } from './task-states.ts';
 
 const ANY = Number.MAX_SAFE_INTEGER;
 
@@ -184,16 +185,7 @@ export const COORDINATOR_OPERATIONS = {
     coordinator: 'read',
     socket: true,
     weight: 128,
-    fields: {
-      state: f.optional(f.word(TASK_STATES, 'Only tasks in this state.')),
-      queue: f.optional(queue),
-      request_id: f.optional(f.identifier('Only the task with this request id.')),
-      after: f.filled(f.place("Only tasks after this one: an answer's `next`."), 0),
-      limit: f.filled(
-        f.whole(1, PAGE_MAX, `Tasks in the answer. Default: ${PAGE_DEFAULT}.`),
-        PAGE_DEFAULT,
-      ),
-    },
+    fields: tasksFields,
     http: {
       ...get('/v1/tasks', 'tasks', 'Tasks', LIST),
       id: 'listTasks',
@@ -211,16 +203,18 @@ export const COORDINATOR_OPERATIONS = {
   queues: {
     coordinator: 'read',
     socket: true,
-    fields: {},
-    http: { ...get('/v1/queues'), summary: 'The queues that hold tasks.' },
+    weight: 128,
+    fields: queuesFields,
+    http: { ...get('/v1/queues', 'service', 'Queues'), summary: 'The queues that hold tasks.' },
   },
   workers: {
     coordinator: 'read',
     socket: true,
-    fields: {},
+    weight: 128,
+    fields: workersFields,
     http: {
-      ...get('/v1/workers'),
-      summary: 'The workers that gave a sign of life; advisory.',
+      ...get('/v1/workers', 'service', 'Workers'),
+      summary: 'The workers that gave a sign of life or hold leases; advisory.',
     },
   },
   metrics: {

@@ -6,6 +6,8 @@ export const DURATION_MAX = 3_153_600_000_000;
 /** worker_id and request_id, in UTF-8 bytes. */
 export const ID_MAX_BYTES = 256;
 export const QUEUE_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';
+/** Where a page of queues or workers ended: a number and a name. */
+export const CURSOR_MAX_BYTES = ID_MAX_BYTES + 48;
 /** The reason of fail and kill, in UTF-8 bytes. */
 export const REASON_MAX_BYTES = 4_096;
 /** All keys and values of a task's metadata together, in UTF-8 bytes. */

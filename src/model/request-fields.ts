@@ -1,7 +1,13 @@
 // Owns the parts that requests are made of: of each field its form on the wire, and of which kind
 // its value is. Whatever checks, reads, carries or describes a request goes by these.
 
-import { DURATION_MAX, ID_MAX_BYTES, QUEUE_PATTERN, REASON_MAX_BYTES } from './limits.ts';
+import {
+  CURSOR_MAX_BYTES,
+  DURATION_MAX,
+  ID_MAX_BYTES,
+  QUEUE_PATTERN,
+  REASON_MAX_BYTES,
+} from './limits.ts';
 import { as, integer, list, number, type Schema, text } from './schema.ts';
 
 /** What a value of each kind is once it is read; protocol/ knows how it is read and carried. */
@@ -99,6 +105,11 @@ export const name = (schema: Schema<string>) => field<string>('name', schema);
 export const identifier = (description: string) =>
   field<string>('text', text({ minLength: 1, maxLength: ID_MAX_BYTES, description }), {
     maxBytes: ID_MAX_BYTES,
+  });
+/** Where a page of a list ended: an answer's `next`. */
+export const cursor = (description: string) =>
+  field<string>('text', text({ minLength: 1, maxLength: CURSOR_MAX_BYTES, description }), {
+    maxBytes: CURSOR_MAX_BYTES,
   });
 export const reason = () =>
   field<string>(

@@ -29,6 +29,8 @@ const described = {
   Redriven: schemaOf(a.redriven),
   Task: schemaOf({ ...a.summary, ...a.taskBytes }),
   Tasks: schemaOf(a.tasks),
+  Queues: schemaOf(a.queues),
+  Workers: schemaOf(a.workers),
   Batch: object(
     {
       answers: list(

@@ -148,6 +148,7 @@ export class MemoryLoop {
   #take(): void {
     if (!this.#isUp) return;
     this.#consumer.drain(EVERYTHING, EVERYTHING, this.#sink);
+    while (this.#loop.proceed());
     this.#loop.flush();
     this.#consumer.flushReplies();
   }

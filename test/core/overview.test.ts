@@ -6,6 +6,7 @@ import { leaseRequest, World } from '../support/world.ts';
 
 type Body = Record<string, Record<string, unknown>[]>;
 const START = 1_700_000_000_000;
+const NEVER_ASKED = { last_asked_at: undefined, last_asked_by: undefined, parked_requests: 0 };
 
 async function body(world: World, op: 'queues' | 'workers'): Promise<Record<string, unknown>[]> {
   const answer = (await world.ask({ op })) as unknown as { body: Body };
@@ -26,18 +27,20 @@ describe('overview', () => {
       {
         queue: 'a',
         ...{ waiting: 4, leased: 0, completed: 0, failed: 0, dead: 0 },
-        eligible: 2,
+        ...{ eligible: 2, delayed: 2 },
         oldest_waiting_ms: 50,
         next_eligible_at: START + 400,
-        last_asked_at: undefined,
+        ...NEVER_ASKED,
+        ...{ submitted_per_second: 4, finished_per_second: 0 },
       },
       {
         queue: 'b',
         ...{ waiting: 1, leased: 0, completed: 0, failed: 0, dead: 0 },
-        eligible: 1,
+        ...{ eligible: 1, delayed: 0 },
         oldest_waiting_ms: 150,
         next_eligible_at: undefined,
-        last_asked_at: undefined,
+        ...NEVER_ASKED,
+        ...{ submitted_per_second: 1, finished_per_second: 0 },
       },
     ]);
     await world.ask(leaseRequest({ queues: ['a', 'none'] }));
@@ -66,6 +69,7 @@ describe('overview', () => {
         capacity: undefined,
         active_leases: 1,
         leases: [formatLeaseId(other.leaseId)],
+        next_lease_expiry: other.leaseExpiry,
       },
       {
         worker_id: 'a',
@@ -73,6 +77,7 @@ describe('overview', () => {
         capacity: 4,
         active_leases: 1,
         leases: [formatLeaseId(held.leaseId)],
+        next_lease_expiry: held.leaseExpiry,
       },
     ]);
     await world.heartbeat(held);

@@ -1,6 +1,7 @@
 // Where a task stands, and lists of tasks: the bounds of both, which small worlds never reach.
 
 import { expect } from 'chai';
+import type { RequestOf } from '../../src/model/request.ts';
 import type { Standing, TaskList } from '../../src/model/response.ts';
 import { leaseRequest, World } from '../support/world.ts';
 
@@ -139,4 +140,68 @@ describe('views: lists of tasks', () => {
     // Each page but the last has looked at no more than it may.
     expect(await list(rare)).to.deep.equal([[], last - 1]);
   }).timeout(180_000);
+
+  it('come from the newest on, and no older than is asked for', async () => {
+    const world = await World.started();
+    const ids: number[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      ids.push(await world.submit({ queue: n === 2 ? 'rare' : 'default' }));
+      world.time += 1_000;
+    }
+    type More = Partial<RequestOf<'tasks'>>;
+    const list = async (more: More): Promise<[number[], number | null]> => {
+      const page = await world.ask({ op: 'tasks', after: 0, limit: 10, ...more });
+      const { tasks, next } = page as TaskList;
+      return [tasks.map(({ taskId }) => taskId), next];
+    };
+    const [a, b, rare, d, e] = ids as [number, number, number, number, number];
+    const newest = 'newest' as const;
+    expect(await list({ order: newest })).to.deep.equal([[e, d, rare, b, a], null]);
+    const [page, next] = await list({ order: newest, limit: 2 });
+    expect(page).to.deep.equal([e, d]);
+    expect(await list({ order: newest, after: next as number })).to.deep.equal([
+      [rare, b, a],
+      null,
+    ]);
+    expect(await list({ order: newest, queue: 'rare' })).to.deep.equal([[rare], null]);
+    // The last one was submitted a second ago, and exactly so long is not too long.
+    expect(await list({ maxAgeMs: 1_000 })).to.deep.equal([[e], null]);
+    expect(await list({ maxAgeMs: 2_999 })).to.deep.equal([[d, e], null]);
+    expect(await list({ maxAgeMs: 3_000, order: newest })).to.deep.equal([[e, d, rare], null]);
+    expect(await list({ maxAgeMs: 999 })).to.deep.equal([[], null]);
+    expect(await list({ maxAgeMs: 100_000_000 })).to.deep.equal([ids, null]);
+    expect(await list({ maxAgeMs: 100_000_000, after: rare })).to.deep.equal([[d, e], null]);
+  });
+
+  it('of one request id keep to the order and the age, too', async () => {
+    const world = await World.started();
+    const id = await world.submit({ requestId: 'r' });
+    world.time += 1_000;
+    await world.submit();
+    const list = async (more: Partial<RequestOf<'tasks'>>): Promise<number> => {
+      const asked = { op: 'tasks' as const, after: 0, limit: 10, requestId: 'r', ...more };
+      return ((await world.ask(asked)) as TaskList).tasks.length;
+    };
+    expect(await list({ maxAgeMs: 1_000, order: 'newest' })).to.equal(1);
+    expect(await list({ maxAgeMs: 999 })).to.equal(0);
+    expect(await list({ after: id, order: 'newest' })).to.equal(0);
+    expect(await list({ after: id + 1, order: 'newest' })).to.equal(1);
+  });
+
+  it('from the newest on are the reverse of the others when history was forgotten', async () => {
+    const world = await World.started({ retentionMs: 5_000 });
+    for (let n = 0; n < 30; n += 1) {
+      await world.submit();
+      if (n % 3 !== 0) await world.complete(await world.lease());
+      world.time += 1_000;
+      await world.tick();
+    }
+    const list = async (order: 'oldest' | 'newest'): Promise<number[]> => {
+      const page = await world.ask({ op: 'tasks', after: 0, limit: 100, order });
+      return (page as TaskList).tasks.map(({ taskId }) => taskId);
+    };
+    const oldest = await list('oldest');
+    expect(oldest.length).to.be.lessThan(30).and.greaterThan(9);
+    expect(await list('newest')).to.deep.equal(oldest.reverse());
+  });
 });

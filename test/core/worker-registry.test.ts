@@ -17,20 +17,21 @@ function holding(...workers: string[]): Leases {
 }
 
 const names = (registry: WorkerRegistry): string[] =>
-  registry.list(1_000).map(({ workerId }) => workerId);
+  [...registry.all()].map(({ workerId }) => workerId).reverse();
 
 describe('worker registry', () => {
-  it('lists who was heard of last first, and keeps a declared capacity', () => {
+  it('keeps them in the order in which they were heard of, and keeps a declared capacity', () => {
     const registry = new WorkerRegistry();
     registry.seen('a', 1, 4);
     registry.seen('b', 2);
     registry.seen('a', 3);
-    expect(registry.list(2)).to.deep.equal([
-      { workerId: 'a', lastSeenAt: 3, capacity: 4 },
+    expect([...registry.all()]).to.deep.equal([
       { workerId: 'b', lastSeenAt: 2, capacity: undefined },
+      { workerId: 'a', lastSeenAt: 3, capacity: 4 },
     ]);
     registry.seen('a', 4, 2);
-    expect(registry.list(1)).to.deep.equal([{ workerId: 'a', lastSeenAt: 4, capacity: 2 }]);
+    expect([...registry.all()].at(-1)).to.deep.equal({ workerId: 'a', lastSeenAt: 4, capacity: 2 });
+    expect([registry.has('a'), registry.has('c')]).to.deep.equal([true, false]);
   });
 
   it('drops who was silent for 15 minutes and holds no lease', () => {
@@ -53,7 +54,7 @@ describe('worker registry', () => {
     registry.seen('one more', 100_001);
     expect(registry.size).to.equal(100_000);
     expect(names(registry).slice(0, 2)).to.deep.equal(['one more', 'w0']);
-    expect(registry.list(100_000).map(({ workerId }) => workerId)).not.to.include('w1');
+    expect(registry.has('w1')).to.equal(false);
   });
 
   it('gives room up to a declared capacity, and any to who declares none', () => {
