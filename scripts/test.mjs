@@ -21,6 +21,7 @@ const WITH_PROCESSES = [
   'simulator/',
   'client/worker-faults',
   'log/lmdb-crash',
+  'log/etcd/',
   'e2e/',
   'examples/',
   'client/worker',

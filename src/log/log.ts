@@ -143,4 +143,5 @@ export type LogErrorCode =
   | 'LOG_FORMAT_NEWER'
   | 'LOG_IO'
   | 'LOG_ARCHIVE'
-  | 'LOG_FENCED';
+  | 'LOG_FENCED'
+  | 'LOG_STORE';

@@ -27,6 +27,7 @@ const layers: Record<string, Layer> = {
     mayImport: ['src/model', 'src/log', 'src/log/lmdb', 'src/make-directory.ts'],
   },
   'src/log/lmdb': { mayImport: ['src/model', 'src/log'] },
+  'src/log/etcd': { mayImport: ['src/model', 'src/log'] },
   'src/loop': {
     mayImport: ['src/model', 'src/core', 'src/metrics', THE_PROMISE],
     packages: NOTHING,
@@ -192,6 +193,7 @@ describe('layers', () => {
     ['src/mailbox/mailbox.ts', "import { find } from '../core/task-table.ts';"],
     ['src/log/codec.ts', "import { Client } from '../client/client.ts';"],
     ['src/log/lmdb/env.ts', "import { scanRecords } from '../segments/scan.ts';"],
+    ['src/log/lmdb-log.ts', "import { keysOf } from './etcd/keys.ts';"],
     ['src/loop/coordinator.ts', "import { openLmdbLog } from '../log/lmdb-log.ts';"],
     ['src/loop/coordinator.ts', "const late = await import('../../actors/shared/clock.ts');"],
     ['actors/coordinator/notices.ts', "import { serve } from '../../src/cli/serve.ts';"],

@@ -94,6 +94,11 @@ const rules: readonly Rule[] = [
   ),
   packageRule(['lmdb'], /^src\/log\/lmdb\//, 'src/log/lmdb'),
   packageRule(
+    ['@grpc/grpc-js', '@grpc/proto-loader'],
+    /^src\/log\/etcd\/grpc-etcd\.ts$/,
+    'src/log/etcd/grpc-etcd.ts',
+  ),
+  packageRule(
     ['comlink'],
     /^actors\/shared\/(control-port|comlink\.d)\.ts$/,
     'actors/shared/control-port.ts',
