@@ -46,7 +46,8 @@ function reachedFrom(entries) {
       else if (!name.startsWith('node:')) packages.add(name);
     }
   }
-  const unknown = [...packages].filter((name) => !(name in manifest.dependencies));
+  const known = { ...manifest.dependencies, ...manifest.peerDependencies };
+  const unknown = [...packages].filter((name) => !(name in known));
   if (unknown.length > 0) throw new Error(`no dependency: ${unknown.join(', ')}`);
   return { files, packages };
 }
@@ -78,7 +79,7 @@ function copy(source, target) {
 }
 
 function clientManifest() {
-  const { version, license, type, engines, dependencies } = manifest;
+  const { version, license, type, engines, peerDependencies, peerDependenciesMeta } = manifest;
   return {
     name: 'leasehold-client',
     version,
@@ -92,16 +93,23 @@ function clientManifest() {
       './package.json': './package.json',
     },
     files: ['dist'],
-    dependencies: Object.fromEntries(
-      [...packages].sort(byName).map((name) => [name, dependencies[name]]),
-    ),
+    dependencies: neededOf(manifest.dependencies),
+    peerDependencies: neededOf(peerDependencies),
+    peerDependenciesMeta: neededOf(peerDependenciesMeta),
   };
+}
+
+/** Of a table of the main package, the packages that the client needs. */
+function neededOf(table) {
+  const names = [...packages].sort(byName).filter((name) => name in table);
+  return Object.fromEntries(names.map((name) => [name, table[name]]));
 }
 
 function report() {
   const bytes = [...files].flatMap(withMap).reduce((sum, file) => sum + sizeOf(file), 0);
   console.log(`${to}: ${files.size} files, ${Math.round(bytes / 1024)} KiB`);
-  console.log(`dependencies: ${[...packages].sort(byName).join(', ')}`);
+  console.log(`dependencies: ${Object.keys(neededOf(manifest.dependencies)).join(', ')}`);
+  console.log(`optional: ${Object.keys(neededOf(manifest.peerDependencies)).join(', ')}`);
   const times = Array.from({ length: IMPORTS }, importMs).sort((a, b) => a - b);
   console.log(
     `import: ${times[0].toFixed(1)} ms at best, ${times[IMPORTS >> 1].toFixed(1)} ms median`,

@@ -13,10 +13,12 @@ import {
   resultField,
   submitParams,
 } from './calls.ts';
-import { type ClientOptions, type Exchange, Exchanger } from './exchanger.ts';
+import { type ClientOptions, DEFAULT_URL, type Exchange, Exchanger } from './exchanger.ts';
+import { isTraced } from './open-telemetry.ts';
 import { assertOptions } from './option-checks.ts';
 import { CALL, CLIENT, QUEUE, READ, TASKS } from './option-tables.ts';
-import type { Answer, Call } from './transport.ts';
+import { serverAttributes, traceBatch, traceLease, traceReport, traceSubmit } from './spans.ts';
+import type { Answer, Call, Wire } from './transport.ts';
 import { Queue, type QueueOptions } from './typed-queue.ts';
 import type * as t from './types.ts';
 
@@ -28,6 +30,7 @@ export type BatchOutcome =
   | t.Redriven;
 export class Client {
   readonly #exchanger: Exchanger;
+  readonly #url: ClientOptions['url'];
 
   /**
    * Makes a client; the first request connects.
@@ -37,13 +40,17 @@ export class Client {
   constructor(options: ClientOptions = {}) {
     assertOptions('Client', options, CLIENT);
     this.#exchanger = new Exchanger(options);
+    this.#url = options.url ?? DEFAULT_URL;
   }
 
   /** @throws RefusedError, for example `request_id_conflict`. */
   async submit(options: t.SubmitOptions, call: t.CallOptions = {}): Promise<t.Submitted> {
+    const send = async (params: Wire): Promise<t.Submitted> => {
+      const body = await this.#one({ op: 'submit', params }, call);
+      return answers.submitted(body, params.request_id as string);
+    };
     const params = submitParams(options);
-    const body = await this.#one({ op: 'submit', params }, call);
-    return answers.submitted(body, params.request_id as string);
+    return isTraced() ? traceSubmit(params, serverAttributes(this.#url), send) : send(params);
   }
 
   /**
@@ -55,8 +62,11 @@ export class Client {
   async lease(options: t.LeaseOptions, call: t.CallOptions = {}): Promise<answers.Leased> {
     const request: Call = { op: 'lease', params: askParams(options) };
     const waitMs = options.waitMs ?? 0;
-    const { answers: got } = await this.#run([request], call, waitMs);
-    return answers.leased(got[0] as Answer);
+    const ask = async (): Promise<answers.Leased> => {
+      const { answers: got } = await this.#run([request], call, waitMs);
+      return answers.leased(got[0] as Answer);
+    };
+    return isTraced() ? traceLease(request.params, serverAttributes(this.#url), ask) : ask();
   }
 
   async heartbeat(lease: t.LeaseRef, call: t.CallOptions = {}): Promise<t.HeartbeatOutcome> {
@@ -69,7 +79,7 @@ export class Client {
     result?: t.Content,
     call: t.CallOptions = {},
   ): Promise<t.ReportOutcome> {
-    return this.#report(leaseCall('complete', lease, resultField(result)), call);
+    return this.#report(leaseCall('complete', lease, resultField(result)), call, lease);
   }
 
   async fail(
@@ -77,7 +87,7 @@ export class Client {
     failure: t.FailureOptions,
     call: t.CallOptions = {},
   ): Promise<t.ReportOutcome> {
-    return this.#report(leaseCall('fail', lease, failParams(failure)), call);
+    return this.#report(leaseCall('fail', lease, failParams(failure)), call, lease);
   }
 
   async kill(taskId: string, reason?: string, call: t.CallOptions = {}): Promise<t.ReportOutcome> {
@@ -139,7 +149,9 @@ export class Client {
   ): Promise<(BatchOutcome | t.Refused)[]> {
     if (requests.length === 0) return [];
     const calls = requests.map(batchCall);
-    const exchange = await this.#run(calls, call, 0, true);
+    const send = (all: readonly Call[]): Promise<Exchange> => this.#run(all, call, 0, true);
+    const traced = isTraced() ? traceBatch(calls, serverAttributes(this.#url), send) : send(calls);
+    const exchange = await traced;
     return exchange.answers.map((answer, index) =>
       answers.ofBatch(calls[index] as Call, answer, exchange.resent),
     );
@@ -171,8 +183,11 @@ export class Client {
     return (got[0] as Answer).body;
   }
 
-  async #report(request: Call, call: t.CallOptions): Promise<t.ReportOutcome> {
-    const { answers: got, resent } = await this.#run([request], call);
-    return answers.report((got[0] as Answer).body, request.op, resent);
+  async #report(request: Call, call: t.CallOptions, lease: t.LeaseRef): Promise<t.ReportOutcome> {
+    const send = async (): Promise<t.ReportOutcome> => {
+      const { answers: got, resent } = await this.#run([request], call);
+      return answers.report((got[0] as Answer).body, request.op, resent);
+    };
+    return isTraced() ? traceReport(request, lease, serverAttributes(this.#url), send) : send();
   }
 }

@@ -37,6 +37,8 @@ export interface ClientOptions {
   readonly onProtocol?: ((event: ProtocolEvent) => void) | undefined;
 }
 
+export const DEFAULT_URL = 'http://127.0.0.1:5327';
+
 export interface Exchange {
   readonly answers: readonly Answer[];
   /** An earlier attempt may have taken effect although its answer was lost. */
@@ -68,7 +70,7 @@ export class Exchanger {
     const { timeoutMs = 10_000, retries = 8, backoffMs = 100, backoffMaxMs = 5_000 } = options;
     this.#options = { timeoutMs, retries, backoffMs, backoffMaxMs };
     this.#onProtocol = options.onProtocol;
-    const { url = 'http://127.0.0.1:5327', token } = options;
+    const { url = DEFAULT_URL, token } = options;
     this.#transport = typeof url === 'string' ? openTransport(url, token) : openList(url, token);
   }
 

@@ -7,7 +7,12 @@ import type { LeaseData } from './lease.ts';
 /** What a handler thread is asked to do: one attempt, or only to load the module. */
 export interface HandlerTask {
   readonly moduleUrl: string;
-  readonly attempt?: { readonly lease: LeaseData; readonly port: MessagePort };
+  readonly attempt?: {
+    readonly lease: LeaseData;
+    readonly port: MessagePort;
+    /** The span of the attempt; undefined: nothing is traced. */
+    readonly traceparent: string | undefined;
+  };
 }
 
 export type HandlerResult =

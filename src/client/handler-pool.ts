@@ -3,6 +3,7 @@
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
+import { traceparentInHand } from './attempt-span.ts';
 import { LeaseholdError, PermanentFailure, TaskAborted } from './errors.ts';
 import type { HandlerContext, HandlerHost } from './handler.ts';
 import type { FromHandler, HandlerResult, HandlerTask, ToHandler } from './handler-messages.ts';
@@ -52,7 +53,7 @@ export class HandlerPool implements HandlerHost {
       if (why instanceof TaskAborted) tell({ kind: 'abort', code: why.code, reason: why.reason });
     });
     try {
-      const attempt = { lease: { ...task }, port };
+      const attempt = { lease: { ...task }, port, traceparent: traceparentInHand(task) };
       const work: HandlerTask = { moduleUrl: this.#moduleUrl, attempt };
       return bytesOf(await this.#ask(this.#pool as Piscina, work, [port]));
     } finally {

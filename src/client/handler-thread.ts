@@ -3,6 +3,7 @@
 // the coordinator; the worker's thread does that.
 
 import type { MessagePort } from 'node:worker_threads';
+import { withinSpan } from './attempt-span.ts';
 import { TaskAborted } from './errors.ts';
 import type { Handler, HandlerContext } from './handler.ts';
 import { resultBytes, whyNoHandler } from './handler-host.ts';
@@ -14,9 +15,10 @@ export default async function handle(work: HandlerTask): Promise<HandlerResult> 
   const handler = await load(work.moduleUrl);
   if (typeof handler !== 'function') return { kind: 'unusable', message: handler };
   if (work.attempt === undefined) return { kind: 'returned' };
-  const { lease, port } = work.attempt;
+  const { lease, port, traceparent } = work.attempt;
   try {
-    const result = await handler(new Lease(lease), contextFor(lease, port));
+    const context = contextFor(lease, port);
+    const result = await withinSpan(traceparent, () => handler(new Lease(lease), context));
     return { kind: 'returned', bytes: resultBytes(result) };
   } catch (error) {
     const isPermanent = isPermanentFailure(error);

@@ -5,16 +5,19 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { askForWork, Machine } from './asking.ts';
+import { type AttemptSpan, attemptSpan } from './attempt-span.ts';
 import { Client } from './client.ts';
 import { LeaseholdError } from './errors.ts';
 import type { ClientOptions } from './exchanger.ts';
 import { Execution, type ExecutionParts } from './execution.ts';
 import type { HandlerHost } from './handler.ts';
 import { handling, hostFor } from './handler-host.ts';
+import { InHand } from './in-hand.ts';
 import type { Lease } from './lease.ts';
 import { type KeeperNews, LeaseKeeper } from './lease-keeper.ts';
 import { pause } from './local-clock.ts';
 import { untilAbort } from './on-abort.ts';
+import { outsideSpans } from './open-telemetry.ts';
 import { assertOptions } from './option-checks.ts';
 import { RUN, STOP, WORKER } from './option-tables.ts';
 import { ResultLimit } from './result-limit.ts';
@@ -42,9 +45,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
   readonly #asker: Client;
   readonly #resultLimit: ResultLimit;
   readonly #machine = new Machine();
-  readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
-  /** Leases whose handlers have called stop() themselves. */
-  readonly #stoppers = new Set<string>();
+  readonly #inHand = new InHand(() => this.#wake?.());
   readonly #stopping = new AbortController();
   /** No more time for handlers to end by themselves. */
   readonly #hurry = new AbortController();
@@ -95,7 +96,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
       void this.stop({ graceMs: wish === 'first' ? SIGNAL_GRACE_MS : 0 });
     const endSignals = options.signals === true ? onStopSignals(stopAt) : () => {};
     try {
-      this.#loop = this.#work(options.untilEmpty ?? false);
+      this.#loop = outsideSpans(() => this.#work(options.untilEmpty ?? false));
       await this.#loop;
       await this.stop();
     } finally {
@@ -116,7 +117,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
     if (options.graceMs === 0) this.#hurry.abort();
     this.#stopped ??= this.#stop(options);
     const own = handling.getStore();
-    const isOurs = own !== undefined && this.#running.get(own.leaseId)?.execution.lease === own;
+    const isOurs = own !== undefined && this.#inHand.has(own);
     return isOurs ? this.#stoppedButFor(own.leaseId, this.#stopped) : this.#stopped;
   }
 
@@ -124,11 +125,11 @@ export class Worker<Payload = unknown> extends WorkerVoice {
     this.#stopping.abort(new LeaseholdError('CLOSED', 'the worker stops'));
     this.#wake?.();
     await this.#loop?.catch(() => {});
-    await this.#allEnded(graceMs, this.#hurry);
-    for (const { execution } of this.#running.values()) execution.abort('shutdown');
+    await this.#inHand.allEnded(graceMs, this.#hurry);
+    this.#inHand.abort('shutdown');
     this.#aborted.abort();
-    await this.#allEnded(abortMs);
-    for (const { execution } of this.#running.values()) execution.abandon();
+    await this.#inHand.allEnded(abortMs);
+    this.#inHand.abandon();
     await this.#keeper?.close();
     await this.#host.close();
     this.#asker.close();
@@ -137,18 +138,9 @@ export class Worker<Payload = unknown> extends WorkerVoice {
 
   /** A handler cannot end while it waits for this, so this must end without it. */
   async #stoppedButFor(leaseId: string, stopped: Promise<void>): Promise<void> {
-    this.#stoppers.add(leaseId);
-    const isOther = ([id]: [string, unknown]): boolean => !this.#stoppers.has(id);
-    const others = [...this.#running].filter(isOther).map(([, { ended }]) => ended);
     const { signal } = this.#aborted;
-    const othersEnded = Promise.all(others).then(() => pause(OWN_HANDLER_MS, signal));
-    await Promise.race([stopped, othersEnded, untilAbort(signal)]);
-  }
-
-  async #allEnded(withinMs: number, over = new AbortController()): Promise<void> {
-    const ended = Promise.all([...this.#running.values()].map((one) => one.ended));
-    await Promise.race([ended, pause(withinMs, over.signal)]);
-    over.abort();
+    const others = this.#inHand.othersEnded(leaseId).then(() => pause(OWN_HANDLER_MS, signal));
+    await Promise.race([stopped, others, untilAbort(signal)]);
   }
 
   async #work(untilEmpty: boolean): Promise<void> {
@@ -168,7 +160,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
         signal,
         knobs: { retries: Number.POSITIVE_INFINITY, backoffMs, backoffMaxMs },
         machine: this.#machine,
-        inHand: () => this.#running.size,
+        inHand: () => this.#inHand.size,
         somethingEnded: () =>
           new Promise((resolve) => {
             this.#wake = resolve;
@@ -202,24 +194,21 @@ export class Worker<Payload = unknown> extends WorkerVoice {
       machine: this.#machine,
       resultLimit: this.#resultLimit,
     };
-    const executions = leases.map((lease) => new Execution(lease, parts));
-    for (const execution of executions) {
-      const { leaseId } = execution.lease;
-      const ended = this.#execute(execution).finally(() => {
-        this.#running.delete(leaseId);
-        this.#stoppers.delete(leaseId);
-        this.#wake?.();
-      });
-      this.#running.set(leaseId, { execution, ended });
+    const executions = leases.map((lease) => {
+      const span = attemptSpan(lease, this.workerId);
+      return { execution: new Execution(lease, span?.hearing(parts) ?? parts), span };
+    });
+    for (const { execution, span } of executions) {
+      this.#inHand.add(execution, span, this.#execute(execution, span));
     }
   }
 
-  async #execute(execution: Execution): Promise<void> {
+  async #execute(execution: Execution, span: AttemptSpan | undefined): Promise<void> {
     // After this turn: a handler that blocks must not begin before all are in hand.
     await Promise.resolve();
     if (this.#stopping.signal.aborted) return execution.release(RELEASE_REASON);
     this.emit('leased', { task: execution.lease });
-    await execution.run(this.#host);
+    await execution.run(span?.begin(this.#host) ?? this.#host);
   }
 
   #hear(news: KeeperNews): void {
@@ -228,7 +217,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
       this.emit('error', new LeaseholdError('UNREACHABLE', news.message));
       return;
     }
-    const execution = this.#running.get(news.leaseId)?.execution;
+    const execution = this.#inHand.executionOf(news.leaseId);
     if (news.kind === 'lost') execution?.loseLease(news.reason);
     else if (news.kind === 'deadline') execution?.abort('deadline');
     else execution?.settleDeadline(news.outcome, news.error);
@@ -236,7 +225,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
 
   /** The heartbeat thread has died: nobody keeps the leases any more. */
   #loseAll(error: Error): void {
-    for (const { execution } of this.#running.values()) execution.loseLease(error.message);
+    this.#inHand.loseAll(error.message);
     this.#fail(error);
   }
 

@@ -63,7 +63,8 @@ describe('the package leasehold-client', function () {
 
   it('has every module that it imports, and no other dependency', () => {
     const has = new Set(one.files);
-    const { dependencies } = manifestOf(one);
+    const { dependencies, peerDependencies } = manifestOf(one);
+    const known = { ...dependencies, ...peerDependencies };
     const code = one.files.filter((name) => /\.(js|d\.ts)$/.test(name));
     const missing = code
       .flatMap((name) =>
@@ -72,7 +73,7 @@ describe('the package leasehold-client', function () {
       .filter(({ to, ours }) =>
         ours
           ? !has.has(to) && !has.has(to.replace(/\.ts$/, '.d.ts'))
-          : !(to in dependencies) && !to.startsWith('node:'),
+          : !(to in known) && !to.startsWith('node:'),
       );
     expect(code.length).to.be.greaterThan(40);
     expect(missing).to.deep.equal([]);
@@ -109,6 +110,50 @@ describe('the package leasehold-client', function () {
     fs.writeFileSync(path.join(project, 'work.mjs'), code);
     const { stdout, stderr } = await run(project, process.execPath, ['work.mjs']);
     expect(stdout, stderr).to.equal('42\n');
+  });
+
+  it('traces only where the package for traces is, and runs where it is not', async () => {
+    // As a tracer provider is registered by a copy of the API that cannot be found from here.
+    const code = `
+      globalThis[Symbol.for('opentelemetry.js.api.1')] = { version: '1.9.0', trace: {} };
+      const { Client } = await import('leasehold-client');
+      const client = new Client({ url: ${JSON.stringify(server.http)} });
+      const { metadata } = await client.task((await client.submit({ payload: 'a' })).taskId);
+      console.log(metadata);
+      client.close();`;
+    expect(fs.existsSync(path.join(project, 'node_modules', '@opentelemetry'))).to.equal(false);
+    const { stdout, stderr } = await node(project, code);
+    expect(stdout, stderr).to.equal('undefined\n');
+    expect(manifestOf(one).dependencies).not.to.include.keys('@opentelemetry/api');
+    expect(manifestOf(one).peerDependencies).to.have.keys('@opentelemetry/api');
+  });
+
+  it('loads nothing for traces while the program registers nothing', async () => {
+    link(project, '@opentelemetry/api');
+    const code = `
+      import { createRequire } from 'node:module';
+      import { Client, Worker } from 'leasehold-client';
+      const url = ${JSON.stringify(server.http)};
+      const loaded = () => Object.keys(createRequire(import.meta.url).cache)
+        .some((name) => name.includes('opentelemetry'));
+      const client = new Client({ url });
+      const work = async () => {
+        await client.submit({ queue: 'traces', payload: 'a' });
+        await new Worker({ url, queues: ['traces'], handler: () => 'b' }).run({ untilEmpty: true });
+        return loaded();
+      };
+      const before = await work();
+      globalThis[Symbol.for('opentelemetry.js.api.1')] = {
+        version: '1.9.0', trace: { getTracer: () => ({ startSpan: () => none }) },
+      };
+      const spanContext = () => ({ traceId: '0'.repeat(32) });
+      const none = { spanContext, setAttribute() {}, end() {} };
+      console.log(before, await work());
+      client.close();`;
+    fs.writeFileSync(path.join(project, 'traced.mjs'), code);
+    const { stdout, stderr } = await run(project, process.execPath, ['traced.mjs']);
+    fs.rmSync(path.join(project, 'node_modules', '@opentelemetry'), { recursive: true });
+    expect(stdout, stderr).to.equal('false true\n');
   });
 
   it('has declarations that compile in a strict project', () => {

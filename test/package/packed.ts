@@ -21,6 +21,7 @@ export interface Packed {
 export interface Manifest {
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly overrides?: unknown;
 }
 
