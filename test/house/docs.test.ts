@@ -85,6 +85,14 @@ describe('the documents', () => {
     expect(named).to.have.members(pages);
   });
 
+  it('show figures of speed that PERFORMANCE.md has, too', () => {
+    const text = (page: string): string => readFileSync(path.join('docs', page), 'utf8');
+    const rows = text('WHICH-ONE.md').match(/^\|.*\b\d \d{3}\b.*\|$/gm) ?? [];
+    const measured = text('PERFORMANCE.md').split('\n');
+    expect(rows).to.have.length.greaterThan(9);
+    expect(rows.filter((row) => !measured.includes(row))).to.deep.equal([]);
+  });
+
   it('name scripts of package.json that exist', () => {
     const missing = PAGES.flatMap(({ path: page, text }) =>
       [...text.matchAll(/npm run (?:-s )?([a-z][\w:-]*)(?!\w)/g)]
