@@ -41,7 +41,11 @@ export interface Row extends Samples {
   readonly note?: string | undefined;
 }
 
-/** Measures each case once a round, in turns, so that a slow minute meets all of them alike. */
+/**
+ * Measures each case once a round, in turns, so that a slow minute meets all of them alike. Every
+ * other round runs backward: a case that always followed the same other one would carry what that
+ * one left behind, and a build compared with itself then cost a third more in the second place.
+ */
 export async function interleaved<Name extends string, Taken = number>(
   { rounds, say }: Pick<BenchOptions, 'rounds' | 'say'>,
   cases: Readonly<Record<Name, () => Promise<Taken> | Taken>>,
@@ -49,7 +53,7 @@ export async function interleaved<Name extends string, Taken = number>(
   const names = Object.keys(cases) as Name[];
   const taken = new Map<Name, Taken[]>(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const name of names) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
       say(`round ${round + 1} of ${rounds}: ${name}`);
       taken.get(name)?.push(await cases[name]());
     }

@@ -107,12 +107,12 @@ export function cpuMs(pid: number): number {
   return ticksOf(readFileSync(`/proc/${pid}/stat`, 'utf8')) * 10;
 }
 
-/** The same for each of its threads that is still there, by thread id. */
-export function threadCpuMs(pid: number): ReadonlyMap<number, number> {
+/** The same in µs for each of its threads that is still there, by thread id. */
+export function threadCpuUs(pid: number): ReadonlyMap<number, number> {
   const threads = new Map<number, number>();
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
-    threads.set(Number(thread), ticksOf(stat) * 10);
+    const [runNs] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+    threads.set(Number(thread), Number(runNs) / 1_000);
   }
   return threads;
 }
