@@ -40,6 +40,14 @@ export const COMMANDS: Commands = {
     summary: 'show the table of all states and transitions',
     load: () => import('./transitions.ts'),
   },
+  queues: {
+    summary: 'show what waits in each queue, and who asks for it',
+    load: () => import('./queues.ts'),
+  },
+  workers: {
+    summary: 'show the workers that were heard of, and what each holds',
+    load: () => import('./workers.ts'),
+  },
   stats: { summary: 'show counts of tasks, leases and workers', load: () => import('./stats.ts') },
   kill: { summary: 'end tasks for good', load: () => import('./kill.ts') },
   redrive: { summary: 'run FAILED or DEAD tasks once more', load: () => import('./redrive.ts') },

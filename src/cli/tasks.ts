@@ -1,15 +1,16 @@
-// Owns `tasks`: lists tasks by state, queue or request id.
+// Owns `tasks`: lists tasks by state, queue, request id or age.
 
 import { type Command, Option } from 'commander';
 import { PAGE_MAX } from '../model/limits.ts';
 import { TASK_STATES } from '../model/request.ts';
-import { lineText } from '../model/safe-text.ts';
 import { type Io, say, wholeNumber } from './command.ts';
 import { taskIdOf } from './id-arguments.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
+import { fittedTable } from './table.ts';
+import { taskColumns } from './task-columns.ts';
 import { type Filter, pagesOf } from './task-pages.ts';
-import { dateText, shortText } from './words.ts';
+import { columnsOf } from './words.ts';
 
 interface Options extends ServerOptions, Filter {
   readonly limit: string;
@@ -20,7 +21,9 @@ export function define(command: Command, io: Io): void {
     .addOption(new Option('--state <state>', 'only tasks in this state').choices([...TASK_STATES]))
     .option('--queue <queue>', 'only tasks in this queue')
     .option('--request-id <id>', 'only the task that was submitted under this request id')
-    .option('--after <task>', 'only tasks after this one')
+    .option('--newest', 'the newest tasks first, instead of the oldest')
+    .option('--since <time>', 'only tasks that were submitted within this time, such as 2h')
+    .option('--after <task>', 'only tasks after this one, in the order of the list')
     .option('--limit <n>', 'at most this many tasks', '100')
     .action((options: Options) => tasks(options, io));
 }
@@ -39,24 +42,8 @@ async function tasks(options: Options, io: Io): Promise<void> {
   } finally {
     server.close();
   }
-  if (options.json !== true) say(io.stdout, await table(shown));
-}
-
-async function table(rows: readonly Readonly<Record<string, unknown>>[]): Promise<string> {
-  const { default: Table } = await import('cli-table3');
-  const head = ['task', 'state', 'queue', 'attempt', 'created (UTC)', 'lease', 'last failure'];
-  const out = new Table({ head, style: { head: [], border: [], compact: true } });
-  for (const row of rows) {
-    const lease = row['lease'] as Readonly<Record<string, unknown>> | undefined;
-    out.push([
-      String(row['task_id']),
-      String(row['state']),
-      String(row['queue']),
-      String(row['attempt']),
-      dateText(row['created_at']),
-      lease === undefined ? '' : `${lease['lease_id']} ${lineText(lease['worker_id'])}`,
-      shortText(row['last_failure_reason'] ?? '', 40),
-    ]);
-  }
-  return out.toString();
+  if (options.json === true) return;
+  const { lines, isCut } = fittedTable(taskColumns(shown), shown, columnsOf(io));
+  for (const line of lines) say(io.stdout, line);
+  if (isCut) say(io.stdout, 'What … stands for: leasehold task ID, --json, or a wider terminal.');
 }

@@ -15,14 +15,6 @@ export const dateText = timeText.orUnknown(timeText.dateText);
 /** 450 ms, 30.0 s, 2 min 5 s: of a duration in ms. */
 export const durationText = timeText.orUnknown(timeText.durationText);
 
-/** On one line, and not longer than that; what is left out is shown to be. */
-export function shortText(value: unknown, max: number): string {
-  const characters = [...safeText(value).trim().replace(/\s+/g, ' ')];
-  return characters.length > max
-    ? `${characters.slice(0, max - 1).join('')}…`
-    : characters.join('');
-}
-
 export const recordText = ({ record }: Fields): string =>
   typeof record === 'number' ? `record ${record}` : 'no record';
 

@@ -13,6 +13,7 @@ import { NONE } from '../../src/core/task-table.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import type { Log } from '../../src/log/log.ts';
 import { replay } from '../../src/loop/replay.ts';
+import type { Turn } from '../../src/loop/turn.ts';
 import { type CoordinatorStarted, type LogRecord, taskOf } from '../../src/model/records.ts';
 import { digestText } from '../../src/reader/digest-text.ts';
 import { Random } from '../simulator/random.ts';
@@ -47,10 +48,10 @@ class Story {
 
   /** Notes the state after each record that the loop decides. */
   private watch(): void {
-    const loop = this.world.loop as unknown as { decide(record: LogRecord): void };
+    const loop = this.world.loop as unknown as Pick<Turn, 'decide'>;
     const decide = loop.decide.bind(loop);
-    loop.decide = (record) => {
-      decide(record);
+    loop.decide = (...given) => {
+      decide(...given);
       this.note();
     };
     this.note();

@@ -1,0 +1,38 @@
+// Owns how tasks read in a table, for `tasks` and `top`.
+
+import { dayText } from '../model/time-text.ts';
+import type { Fields } from './overview-table.ts';
+import type { Column } from './table.ts';
+import { clockText, dateText } from './words.ts';
+
+/** The column of the delay is there only where a task of the table has one. */
+export function taskColumns(rows: readonly Fields[]): readonly Column<Fields>[] {
+  const eligible: Column<Fields> = { head: 'eligible', value: eligibleText };
+  return [
+    { head: 'task', value: (row) => String(row['task_id']) },
+    { head: 'state', value: (row) => String(row['state']) },
+    { head: 'queue', value: (row) => String(row['queue']), least: 6 },
+    { head: 'attempt', value: (row) => String(row['attempt']), isNumber: true },
+    { head: 'created (UTC)', value: (row) => dateText(row['created_at']) },
+    ...(rows.some((row) => eligibleText(row) !== '') ? [eligible] : []),
+    { head: 'detail', value: detailText, least: 5 },
+  ];
+}
+
+/** When a waiting task can be leased, where that is later than its submit. */
+function eligibleText({ state, created_at: created, eligible_at: at }: Fields): string {
+  if (state !== 'WAITING' || typeof at !== 'number' || typeof created !== 'number') return '';
+  if (at <= created) return '';
+  const time = clockText(at).slice(0, 8);
+  // The year is that of the submit, or the next one: the day is enough to tell.
+  return dayText(at) === dayText(created) ? time : `${dayText(at).slice(5)} ${time}`;
+}
+
+/** The lease of a running attempt, else why the last one failed. */
+function detailText({ lease, last_failure_reason: reason }: Fields): string {
+  if (typeof lease === 'object' && lease !== null) {
+    const { lease_id, worker_id } = lease as Fields;
+    return `${lease_id} ${worker_id}`;
+  }
+  return typeof reason === 'string' ? `failed: ${reason.trim().replace(/\s+/g, ' ')}` : '';
+}
