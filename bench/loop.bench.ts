@@ -1,8 +1,9 @@
 // The coordinator's loop without a device: what one request costs in processor time, for each verb,
 // in groups of 256; and the same with the bytes of the mailbox decoded and the answers' texts made.
 
+import { BatchWriter } from '../src/mailbox/frame.ts';
 import type { Request } from '../src/model/request.ts';
-import { encodeAnswer } from '../src/protocol/answer-frame.ts';
+import { format } from '../src/protocol/format.ts';
 import { decodeRequest, encodeRequest } from '../src/protocol/request-codec.ts';
 import { type Bench, interleaved, type Row, rowOf } from './harness.ts';
 import { KeptLog } from './kept-log.ts';
@@ -13,6 +14,8 @@ const GROUP = 256;
 
 type Verb = 'submit' | 'submit with a request id' | 'lease' | 'heartbeat' | 'complete' | 'read';
 type CostUs = Record<Verb, number>;
+
+const answers = new BatchWriter(() => {});
 
 async function costs(withBytes: boolean): Promise<CostUs> {
   const open: { taskId: number; leaseId: number }[] = [];
@@ -27,7 +30,7 @@ async function costs(withBytes: boolean): Promise<CostUs> {
   const coordinator = await startCoordinator(new KeptLog(), (response) => {
     if (response.kind === 'leased') for (const one of response.leases) open.push(one);
     else if (response.kind === 'refusal') throw new Error(`refused: ${response.reason}`);
-    if (withBytes) encodeAnswer(response);
+    if (withBytes) answers.writeText(0, 'reply', 0, format(response));
   });
   const run = async (verb: Verb, requests: readonly Request[]): Promise<void> => {
     // Copies: the encoder's view is overwritten by the next request.

@@ -74,7 +74,7 @@ function produce(task: Extract<ThreadTask, { role: 'producer' }>): void {
   const producer = new Producer<number>(task.end, {
     onReply(ticket, reply) {
       if (task.window === 1) roundTripsUs.push((performance.now() - sentMs) * 1_000);
-      const number = new DataView(reply.buffer, reply.byteOffset).getUint32(0);
+      const number = reply.bytes.readUInt32BE(reply.from);
       if (ticket !== answered) faults.push(`ticket ${ticket} answered, ${answered} was next`);
       if (number <= lastNumber) faults.push(`number ${number} after ${lastNumber}`);
       if (order[number] !== 0) faults.push(`number ${number} twice`);

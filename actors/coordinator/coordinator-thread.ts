@@ -12,7 +12,8 @@ import { Coordinator } from '../../src/loop/coordinator.ts';
 import type { CoordinatorEvents } from '../../src/loop/loop-options.ts';
 import { Consumer, type MailboxSink, type Peer } from '../../src/mailbox/consumer.ts';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
-import { encodeAnswer } from '../../src/protocol/answer-frame.ts';
+import { headOf } from '../../src/protocol/answer-frame.ts';
+import { format } from '../../src/protocol/format.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
 import { clock } from '../shared/clock.ts';
 import type { CoordinatorData, FromCoordinator, ToCoordinator } from '../shared/control.ts';
@@ -29,8 +30,6 @@ const DRAIN_MESSAGES = 1_024;
 const DRAIN_BYTES = 8 * 1024 * 1024;
 /** A ticket of the loop is its producer's place here times this, plus the producer's own ticket. */
 const TICKETS = 2 ** 32;
-const NOTHING = new Uint8Array(0);
-
 const data = workerData as CoordinatorData;
 const progress = new Progress(data.progress);
 const lag = watchLag('coordinator');
@@ -154,13 +153,13 @@ class CoordinatorActor {
         const { refused } = this.consumer;
         this.notices.look(sightOf(this.loop.view, refused, clock.monotonic())).forEach(say);
         // The timer sends the next tick when this one is answered: they never pile up.
-        this.consumer.reply(from, ticket, NOTHING);
+        this.consumer.replyText(from, ticket, 0, '');
         return;
       }
       const own = (this.places.get(from) as number) * TICKETS + ticket;
       if (kind === 'withdraw') this.loop.withdraw(own);
       else if (kind === 'hasten') this.loop.hurry(own);
-      else this.loop.take(own, decodeRequest(message));
+      else this.loop.take(own, decodeRequest(message.bytes, message.from, message.to));
     },
     gone: (from) => {
       const place = this.places.get(from) as number;
@@ -172,7 +171,7 @@ class CoordinatorActor {
     return {
       answer: (ticket, response) => {
         const peer = this.peers[Math.floor(ticket / TICKETS)] as Peer;
-        this.consumer.reply(peer, ticket % TICKETS, encodeAnswer(response));
+        this.consumer.replyText(peer, ticket % TICKETS, headOf(response), format(response));
       },
       durable: (seq) => {
         progress.durable = seq;

@@ -8,7 +8,7 @@ import type { Op, Request } from '../../src/model/request.ts';
 import { type Answer, answerOf } from '../../src/protocol/answer-frame.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
-import type { Gate } from '../ingress/gate.ts';
+import { Asker, type Gate } from '../ingress/gate.ts';
 
 const OPS: ReadonlySet<unknown> = new Set(operationsThat(({ batch }) => batch === true));
 
@@ -19,18 +19,45 @@ export function askBatch(
   limits: ParseLimits,
   onDone: (body: Buffer) => void,
 ): void {
-  const answers: Answer[] = [];
-  let open = requests.length;
-  const settle = (index: number, answer: Answer): void => {
-    answers[index] = answer;
-    open -= 1;
-    if (open === 0) onDone(joined(answers));
-  };
-  if (open === 0) onDone(joined(answers));
+  const answers = new Answers(requests.length, onDone);
+  if (requests.length === 0) onDone(joined([]));
   for (let index = 0; index < requests.length; index += 1) {
     const request = parseOne(requests[index], limits);
-    if (isRefusal(request)) settle(index, answerOf(request));
-    else gate.ask(request, (answer) => settle(index, answer));
+    if (isRefusal(request)) answers.put(index, answerOf(request));
+    else gate.ask(request, new OneOf(answers, index));
+  }
+}
+
+/** The answers of a batch, until the last one is there. */
+class Answers {
+  readonly #answers: Answer[] = [];
+  #open: number;
+  readonly #onDone: (body: Buffer) => void;
+
+  constructor(count: number, onDone: (body: Buffer) => void) {
+    this.#open = count;
+    this.#onDone = onDone;
+  }
+
+  put(index: number, answer: Answer): void {
+    this.#answers[index] = answer;
+    this.#open -= 1;
+    if (this.#open === 0) this.#onDone(joined(this.#answers));
+  }
+}
+
+class OneOf extends Asker {
+  readonly #answers: Answers;
+  readonly #index: number;
+
+  constructor(answers: Answers, index: number) {
+    super();
+    this.#answers = answers;
+    this.#index = index;
+  }
+
+  answered(answer: Answer): void {
+    this.#answers.put(this.#index, answer);
   }
 }
 

@@ -22,7 +22,8 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): void {
   if (answer.leader !== undefined) reply.header('leasehold-leader', answer.leader);
   const isToldWhen = answer.retryAfterSeconds > 0 || answer.leader !== undefined;
   if (isToldWhen) reply.header('retry-after', answer.retryAfterSeconds);
-  reply.send(asLine(answer.body));
+  const isShort = answer.bodyBytes <= STRING_MAX_BYTES;
+  reply.send(isShort ? `${answer.text}\n` : asLine(answer.body));
 }
 
 /** A JSON text with the end of its line, so that a shell's prompt does not stick to it. */
@@ -37,8 +38,7 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal, status?: numb
   if (refusal.reason === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   const answer = answerOf(refusal);
   if (status === undefined) return sendAnswer(reply, answer);
-  const body = Buffer.from(formatRefusal(refusal, status));
-  sendAnswer(reply, { ...answer, status, body });
+  sendAnswer(reply, answer.with(status, formatRefusal(refusal, status)));
 }
 
 /** Methods by pattern, for 405: a path that is known under another method is no unknown route. */

@@ -96,8 +96,8 @@ function showReadiness(progress: Progress, reply: FastifyReply): void {
     return;
   }
   const text = formatRefusal(refusal).slice(0, -1);
-  const body = Buffer.from(`${text},${standingText(progress)}}`);
-  sendAnswer(reply, { ...answerOf(refusal), body });
+  const answer = answerOf(refusal);
+  sendAnswer(reply, answer.with(answer.status, `${text},${standingText(progress)}}`));
 }
 
 /** How far it is from being ready: of the replay, or of the records that others have written. */

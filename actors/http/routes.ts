@@ -11,9 +11,10 @@ import {
 } from '../../src/model/operations.ts';
 import type { Rejected } from '../../src/model/refusal.ts';
 import type { Op, Request } from '../../src/model/request.ts';
+import type { Answer } from '../../src/protocol/answer-frame.ts';
 import { parseRawSubmit, parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
-import type { Gate } from '../ingress/gate.ts';
+import { Asker, type Gate } from '../ingress/gate.ts';
 import { askBatch } from './batch.ts';
 import {
   addIdempotencyKey,
@@ -106,9 +107,22 @@ function batch(
   });
 }
 
+class Replying extends Asker {
+  readonly #reply: FastifyReply;
+
+  constructor(reply: FastifyReply) {
+    super();
+    this.#reply = reply;
+  }
+
+  answered(answer: Answer): void {
+    sendAnswer(this.#reply, answer);
+  }
+}
+
 function ask(gate: Gate, request: Request | Rejected, reply: FastifyReply): void {
   if (isRefusal(request)) return sendRefusal(reply, request);
-  const ticket = gate.ask(request, (answer) => sendAnswer(reply, answer));
+  const ticket = gate.ask(request, new Replying(reply));
   const parks = (request.op === 'lease' || request.op === 'task') && request.waitMs > 0;
   if (ticket !== 0 && parks) watch(gate, ticket, reply);
 }

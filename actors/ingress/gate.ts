@@ -13,8 +13,15 @@ import { encodeRequest } from '../../src/protocol/request-codec.ts';
 import type { ClusterView } from '../shared/cluster-note.ts';
 import type { Progress } from '../shared/progress.ts';
 
-/** Called exactly once; `answer.body` is a view to be used at once. */
-export type OnAnswer = (answer: Answer) => void;
+/** Who waits for an answer: one object a request, which gate and mailbox keep until it is there. */
+export abstract class Asker {
+  /** Set by the gate: what was asked, and when by a clock that never runs backward. */
+  op: Request['op'] = 'stats';
+  sinceMs = 0;
+
+  /** Called exactly once. */
+  abstract answered(answer: Answer): void;
+}
 
 /** Made once: a refusal when all is full must cost next to nothing. */
 const REFUSALS: Readonly<Record<Exclude<UnavailableReason, 'not_leader'>, Answer>> = {
@@ -37,14 +44,6 @@ const LOOK_MS = 250;
 
 const TICKETS = 2 ** 32;
 
-/** A request without an answer yet. */
-interface Asked {
-  readonly op: Request['op'];
-  readonly onAnswer: OnAnswer;
-  /** Monotonic. */
-  readonly sinceMs: number;
-}
-
 /** The refusal of a node that follows; made once for each view of the cluster. */
 interface Redirect {
   readonly view: ClusterView | undefined;
@@ -56,7 +55,7 @@ export class Gate {
   readonly times = new RequestTimes();
   readonly #progress: Progress;
   readonly #openMax: number;
-  #producer: Producer<Asked> | undefined;
+  #producer: Producer<Asker> | undefined;
   #closed = false;
   #lastTicket = 0;
   readonly #looking: NodeJS.Timeout;
@@ -78,9 +77,9 @@ export class Gate {
   connect(end: MailboxEnd): void {
     this.#producer?.close();
     this.#producer = new Producer(end, {
-      onReply: (asked, reply) => this.#settle(asked, decodeAnswer(reply)),
+      onReply: (asker, { bytes, from, to }) => this.#settle(asker, decodeAnswer(bytes, from, to)),
       onDeath: (open) => {
-        for (const asked of open) this.#settle(asked, DIED);
+        for (const asker of open) this.#settle(asker, DIED);
       },
     });
   }
@@ -92,17 +91,18 @@ export class Gate {
 
   /**
    * @returns the ticket by which the request can be withdrawn; 0 when it was refused, and then
-   * onAnswer has been called already.
+   * the asker has its answer already.
    */
-  ask(request: Request, onAnswer: OnAnswer): number {
-    const asked: Asked = { op: request.op, onAnswer, sinceMs: performance.now() };
+  ask(request: Request, asker: Asker): number {
+    asker.op = request.op;
+    asker.sinceMs = performance.now();
     const refusal = this.#refusal();
-    const ticket = refusal === undefined ? this.#offer(request, asked) : 0;
-    if (ticket === 0) this.#settle(asked, this.#refused(refusal ?? 'mailbox_full'));
+    const ticket = refusal === undefined ? this.#offer(request, asker) : 0;
+    if (ticket === 0) this.#settle(asker, this.#refused(refusal ?? 'mailbox_full'));
     return ticket;
   }
 
-  /** The asker is gone: onAnswer is not called any more, and a parked request grants nothing. */
+  /** The asker is gone: it gets no answer any more, and a parked request grants nothing. */
   withdraw(ticket: number): void {
     this.#producer?.withdraw(ticket);
   }
@@ -122,7 +122,7 @@ export class Gate {
   /** The coordinator's thread is held up by its commit: nobody waits for it any longer. */
   #look(): void {
     if (!this.#progress.stalled || this.open === 0) return;
-    for (const asked of this.#producer?.withdrawAll() ?? []) this.#settle(asked, STALLED);
+    for (const asker of this.#producer?.withdrawAll() ?? []) this.#settle(asker, STALLED);
   }
 
   #refusal(): UnavailableReason | undefined {
@@ -141,18 +141,18 @@ export class Gate {
     return (this.#redirect as Redirect).answer;
   }
 
-  #offer(request: Request, asked: Asked): number {
-    const producer = this.#producer as Producer<Asked>;
+  #offer(request: Request, asker: Asker): number {
+    const producer = this.#producer as Producer<Asker>;
     do {
       this.#lastTicket = (this.#lastTicket + 1) % TICKETS;
     } while (this.#lastTicket === 0 || producer.isOpen(this.#lastTicket));
     const kind = operationOf(request.op).inProgress ? 'report' : 'request';
-    const taken = producer.offer(this.#lastTicket, kind, encodeRequest(request), asked);
+    const taken = producer.offer(this.#lastTicket, kind, encodeRequest(request), asker);
     return taken ? this.#lastTicket : 0;
   }
 
-  #settle({ op, onAnswer, sinceMs }: Asked, answer: Answer): void {
-    this.times.observe(op, answer, performance.now() - sinceMs);
-    onAnswer(answer);
+  #settle(asker: Asker, answer: Answer): void {
+    this.times.observe(asker.op, answer, performance.now() - asker.sinceMs);
+    asker.answered(answer);
   }
 }

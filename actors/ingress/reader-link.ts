@@ -9,12 +9,13 @@ import { parseTaskId } from '../../src/model/ids.ts';
 import { PAGE_DEFAULT } from '../../src/model/limits.ts';
 import type { LogFields, Request } from '../../src/model/request.ts';
 import type { Standing } from '../../src/model/response.ts';
+import type { Answer } from '../../src/protocol/answer-frame.ts';
 import type { LogQuery } from '../../src/reader/log-query.ts';
 import { type LagWatch, watchLag } from '../shared/event-loop-lag.ts';
 import { answerFigures } from '../shared/gathered-figures.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
 import type { FromReader, PageAnswer, ToReader } from '../shared/reader-messages.ts';
-import type { Gate } from './gate.ts';
+import { Asker, type Gate } from './gate.ts';
 import { type AskPage, LogStream } from './log-stream.ts';
 import {
   broken,
@@ -193,11 +194,20 @@ type Unnumbered = ToReader extends infer M ? (M extends ToReader ? Omit<M, 'id'>
 type GateLike = Pick<Gate, 'ask' | 'times'>;
 type PageOrFailure = PageAnswer | Extract<FromReader, { kind: 'failed' }>;
 
-/** Asks the coordinator; its answer is kept beyond the call. */
-function askGate(gate: GateLike, request: Request): Promise<Stood> {
-  return new Promise((resolve) => {
-    gate.ask(request, ({ status, body, leader }) =>
-      resolve({ status, text: body.toString('utf8'), leader }),
-    );
-  });
+class Promised extends Asker {
+  readonly #resolve: (stood: Stood) => void;
+
+  constructor(resolve: (stood: Stood) => void) {
+    super();
+    this.#resolve = resolve;
+  }
+
+  answered({ status, text, leader }: Answer): void {
+    this.#resolve({ status, text, leader });
+  }
 }
+
+const askGate = (gate: GateLike, request: Request): Promise<Stood> =>
+  new Promise((resolve) => {
+    gate.ask(request, new Promised(resolve));
+  });

@@ -5,7 +5,6 @@ import type { ParseLimits } from '../../src/model/limits.ts';
 import { OPERATION_NAMES, type OperationName, operationOf } from '../../src/model/operations.ts';
 import { rejected } from '../../src/model/refusal.ts';
 import type { Op, Request, RequestOf } from '../../src/model/request.ts';
-import type { Answer } from '../../src/protocol/answer-frame.ts';
 import { formatRefusal } from '../../src/protocol/format.ts';
 import {
   errorAnswer,
@@ -18,10 +17,11 @@ import {
 } from '../../src/protocol/jsonrpc.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
+import type { Asker } from '../ingress/gate.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
+import type { OpenCall } from './open-call.ts';
 
 type Asked = Op | 'config' | 'cluster' | 'explain' | 'logPage';
-export type OnAnswer = (answer: Answer) => void;
 
 /** What stands around the connections: the ways to the coordinator and to the reader. */
 export interface SocketBackend {
@@ -37,7 +37,7 @@ export interface SocketBackend {
   /** Where HTTP is spoken, as a URL; undefined: nowhere, or not known. */
   httpAddress(): string | undefined;
   /** @returns the ticket to withdraw or hasten it by; 0: it is answered already. */
-  ask(request: Request, onAnswer: OnAnswer): number;
+  ask(request: Request, asker: Asker): number;
   withdraw(ticket: number): void;
   hasten(ticket: number): void;
   /** JSON text; never rejects. */
@@ -45,9 +45,6 @@ export interface SocketBackend {
   /** One page of the log, as JSON text; never rejects. */
   log(asked: RequestOf<'logPage'>): Promise<string | Buffer>;
 }
-
-/** Takes the pieces of one answer, in this turn or later, once. */
-export type Reply = (...pieces: (string | Buffer)[]) => void;
 
 /** How much of a connection's budget an open call takes: what its answer may come to. */
 export function weightOf(call: RpcCall, lineBytes: number): number {
@@ -100,18 +97,18 @@ export function answerCall(
   inBatch: boolean,
   admission: Admission,
   backend: SocketBackend,
-  reply: Reply,
+  open: OpenCall,
 ): number {
   const { id, method } = call;
   const name = METHODS.get(method);
-  if (method === 'auth') reply(admission.auth(call));
+  if (method === 'auth') open.reply(admission.auth(call));
   else if (!admission.isOpen) {
-    reply(errorAnswer(id, UNAUTHORIZED, 'The first call is auth {token}.'));
+    open.reply(errorAnswer(id, UNAUTHORIZED, 'The first call is auth {token}.'));
   } else if (name === undefined) {
     const shown = JSON.stringify(method.slice(0, 100));
-    reply(errorAnswer(id, METHOD_NOT_FOUND, `There is no method ${shown}.`));
+    open.reply(errorAnswer(id, METHOD_NOT_FOUND, `There is no method ${shown}.`));
   } else {
-    return ask(call, name as Asked, inBatch, backend, reply);
+    return ask(call, name as Asked, inBatch, backend, open);
   }
   return 0;
 }
@@ -121,25 +118,24 @@ function ask(
   name: Asked,
   inBatch: boolean,
   backend: SocketBackend,
-  reply: Reply,
+  open: OpenCall,
 ): number {
   const request = parseRequest(name, params, backend.limits);
   if (isRefusal(request)) {
-    if (request.reason === 'malformed') reply(invalidParams(id, request));
-    else reply(resultStart(id), formatRefusal(request), RESULT_END);
+    if (request.reason === 'malformed') open.reply(invalidParams(id, request));
+    else open.show(formatRefusal(request));
     return 0;
   }
   if (inBatch && 'waitMs' in request && request.waitMs > 0) {
     // The whole line is answered at once: one that waits would hold all the others back.
     const text = 'wait_ms must be 0 in a batch.';
-    reply(invalidParams(id, rejected('malformed', text, { field: 'wait_ms' })));
+    open.reply(invalidParams(id, rejected('malformed', text, { field: 'wait_ms' })));
     return 0;
   }
-  const show = (text: string | Buffer): void => reply(resultStart(id), text, RESULT_END);
-  if (request.op === 'config') show(backend.configText);
-  else if (request.op === 'cluster') show(backend.clusterText());
-  else if (request.op === 'explain') void backend.explain(request).then(show);
-  else if (request.op === 'logPage') void backend.log(request).then(show);
-  else return backend.ask(request, ({ body }) => show(body));
+  if (request.op === 'config') open.show(backend.configText);
+  else if (request.op === 'cluster') open.show(backend.clusterText());
+  else if (request.op === 'explain') void backend.explain(request).then((text) => open.show(text));
+  else if (request.op === 'logPage') void backend.log(request).then((text) => open.show(text));
+  else return backend.ask(request, open);
   return 0;
 }

@@ -3,13 +3,13 @@
 // many.
 
 import type { Socket } from 'node:net';
+import type { ByteText } from '../../src/protocol/byte-text.ts';
+import type { AnswerLines } from './open-call.ts';
 
-type Piece = string | Buffer;
-
-export class SocketOutput {
+export class SocketOutput implements AnswerLines {
   readonly #socket: Socket;
-  #pieces: Piece[] = [];
-  #bytes = 0;
+  /** Lines of bytes, with their line feeds. */
+  #gathered = '';
   #isScheduled = false;
   readonly #onTaken: () => void;
 
@@ -21,17 +21,11 @@ export class SocketOutput {
 
   /** Bytes that the peer has not taken, gathered ones included. */
   get owedBytes(): number {
-    return this.#bytes + this.#socket.writableLength;
+    return this.#gathered.length + this.#socket.writableLength;
   }
 
-  /** One line from its pieces. A buffer is looked at until the end of the turn. */
-  line(...pieces: Piece[]): void {
-    for (const piece of pieces) {
-      this.#pieces.push(piece);
-      this.#bytes += piece.length;
-    }
-    this.#pieces.push('\n');
-    this.#bytes += 1;
+  put(_index: number, answer: ByteText): void {
+    this.#gathered += `${answer}\n`;
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     process.nextTick(() => this.flush());
@@ -39,18 +33,9 @@ export class SocketOutput {
 
   flush(): void {
     this.#isScheduled = false;
-    if (this.#bytes === 0) return;
-    const pieces = this.#pieces;
-    this.#pieces = [];
-    this.#bytes = 0;
-    if (this.#socket.destroyed || this.#socket.writableEnded) return;
-    let bytes = 0;
-    for (const piece of pieces) bytes += Buffer.byteLength(piece);
-    const joined = Buffer.allocUnsafe(bytes);
-    let at = 0;
-    for (const piece of pieces) {
-      at += typeof piece === 'string' ? joined.write(piece, at) : piece.copy(joined, at);
-    }
-    if (this.#socket.write(joined)) this.#onTaken();
+    const bytes = this.#gathered;
+    this.#gathered = '';
+    if (bytes === '' || this.#socket.destroyed || this.#socket.writableEnded) return;
+    if (this.#socket.write(bytes, 'latin1')) this.#onTaken();
   }
 }

@@ -3,6 +3,7 @@
 // are withdrawn.
 
 import type { Socket } from 'node:net';
+import { type ByteText, inBytes } from '../../src/protocol/byte-text.ts';
 import { LineReader } from '../../src/protocol/framing.ts';
 import {
   errorAnswer,
@@ -14,7 +15,8 @@ import {
 } from '../../src/protocol/jsonrpc.ts';
 import { isRequestLine, opensJson, wrongPortAnswer } from '../../src/protocol/wrong-port.ts';
 import { monotonicMs } from '../shared/clock.ts';
-import { Admission, answerCall, type Reply, type SocketBackend, weightOf } from './methods.ts';
+import { Admission, answerCall, type SocketBackend, weightOf } from './methods.ts';
+import { type AnswerLines, BatchLine, OpenCall, type Settling } from './open-call.ts';
 import { SocketOutput } from './output.ts';
 
 /** Open calls of one connection, weighed by what their answers may come to. */
@@ -26,12 +28,7 @@ const OWED_MAX_BYTES = 1_048_576;
 /** How long a peer that is turned away may take to read why. */
 const TURNED_AWAY_MS = 1_000;
 
-interface OpenCall {
-  readonly weight: number;
-  ticket: number;
-}
-
-export class SocketPeer {
+export class SocketPeer implements Settling {
   readonly #socket: Socket;
   readonly #backend: SocketBackend;
   readonly #output: SocketOutput;
@@ -134,7 +131,7 @@ export class SocketPeer {
     const message = readLine(line);
     if (message.kind !== 'nothing') this.#isFirstLine = false;
     if (message.kind === 'one') {
-      this.#answer(message.item, line.length, false, (...pieces) => this.#output.line(...pieces));
+      this.#answer(message.item, line.length, this.#output);
     } else if (message.kind === 'batch') this.#batch(message.items, line.length);
     return !this.#isFull() && !this.#socket.destroyed;
   }
@@ -145,7 +142,7 @@ export class SocketPeer {
    */
   #tooLong(limitBytes: number): void {
     if (this.#isFinishing) return;
-    this.#output.line(tooLongAnswer(limitBytes));
+    this.#output.put(0, inBytes(tooLongAnswer(limitBytes)));
     if (this.#isFirstLine && !this.#opensJson) this.#turnAway(() => this.finish());
     this.#isFirstLine = false;
   }
@@ -161,41 +158,35 @@ export class SocketPeer {
     this.#socket.once('close', () => clearTimeout(timer));
   }
 
-  /** One line in, one line out: the answers stand in the order of the calls. */
   #batch(items: readonly RpcItem[], lineBytes: number): void {
-    const answers: Buffer[] = new Array(items.length);
-    let missing = items.length;
+    const answers = new BatchLine(items.length, this.#output);
     let weight = 0;
     for (const [index, given] of items.entries()) {
       if (given.kind === 'call') weight += weightOf(given, 0);
       const item = weight > BATCH_WEIGHT_MAX ? tooHeavy(given) : given;
-      this.#answer(item, lineBytes / items.length, true, (...pieces) => {
-        const last = index === items.length - 1 ? '' : ',';
-        answers[index] = Buffer.concat(
-          [...pieces, last].map((each) => Buffer.from(each as string)),
-        );
-        missing -= 1;
-        if (missing === 0) this.#output.line('[', ...answers, ']');
-      });
+      this.#answer(item, lineBytes / items.length, answers, index);
     }
   }
 
-  #answer(item: RpcItem, lineBytes: number, inBatch: boolean, reply: Reply): void {
-    if (item.kind === 'bad') return reply(item.answer);
-    this.#call(item, lineBytes, inBatch, reply);
+  /** @internal An answer is there; one that comes after the end of the connection is dropped. */
+  settle(call: OpenCall, answer: ByteText): void {
+    if (!this.#open.delete(call)) return;
+    this.#weight -= call.weight;
+    call.lines.put(call.index, answer);
+    this.#goOn();
   }
 
-  #call(call: RpcCall, lineBytes: number, inBatch: boolean, reply: Reply): void {
-    const open: OpenCall = { weight: weightOf(call, lineBytes), ticket: 0 };
-    this.#weight += open.weight;
+  #answer(item: RpcItem, lineBytes: number, lines: AnswerLines, index = 0): void {
+    if (item.kind === 'bad') return lines.put(index, inBytes(item.answer));
+    this.#call(item, weightOf(item, lineBytes), lines, index);
+  }
+
+  #call(call: RpcCall, weight: number, lines: AnswerLines, index: number): void {
+    const open = new OpenCall(this, call.id, weight, lines, index);
+    this.#weight += weight;
     this.#open.add(open);
-    const settle: Reply = (...pieces) => {
-      if (!this.#open.delete(open)) return;
-      this.#weight -= open.weight;
-      reply(...pieces);
-      this.#goOn();
-    };
-    open.ticket = answerCall(call, inBatch, this.#admission, this.#backend, settle);
+    const inBatch = lines !== this.#output;
+    open.ticket = answerCall(call, inBatch, this.#admission, this.#backend, open);
     if (this.#hasEnded && open.ticket !== 0) this.#backend.hasten(open.ticket);
   }
 

@@ -77,7 +77,7 @@ export function backendOf(
     httpAddress,
     configText: JSON.stringify(config.shownConfig),
     clusterText: () => JSON.stringify(progress.cluster.read() ?? SINGLE),
-    ask: (request, onAnswer) => gate.ask(request, onAnswer),
+    ask: (request, asker) => gate.ask(request, asker),
     withdraw: (ticket) => gate.withdraw(ticket),
     hasten: (ticket) => gate.hasten(ticket),
     async explain({ taskId, format = 'json', columns, at }) {

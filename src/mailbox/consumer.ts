@@ -4,7 +4,7 @@
 // is pushed to it.
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { BatchReader, frameBytes, type MessageKind } from './frame.ts';
+import { BatchReader, frameBytes, type Message, type MessageKind } from './frame.ts';
 import { Admitted, Gauge } from './gauge.ts';
 import type { MailboxEnd } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
@@ -32,8 +32,8 @@ export class Peer {
 }
 
 export interface MailboxSink {
-  /** One message. `message` is a view into a batch: copy what is kept. */
-  take(from: Peer, ticket: number, kind: MessageKind, message: Uint8Array): void;
+  /** One message, to be used at once: copy what is kept. */
+  take(from: Peer, ticket: number, kind: MessageKind, message: Message): void;
   /** The producer is gone; comes after its last message. What it has parked is to be withdrawn. */
   gone(from: Peer): void;
 }
@@ -114,6 +114,11 @@ export class Consumer {
     if (to.alive) to.outbox.push(ticket, 'reply', message);
   }
 
+  /** The same for an answer of one word and a text. */
+  replyText(to: Peer, ticket: number, word: number, text: string): void {
+    if (to.alive) to.outbox.pushText(ticket, 'reply', word, text);
+  }
+
   /** Sends what is gathered now, not at the end of the turn. */
   flushReplies(): void {
     for (const peer of this.#peers) peer.outbox.flush();
@@ -164,15 +169,15 @@ export class Consumer {
     let bytes = 0;
     try {
       while (room.messages > 0 && room.bytes > 0 && batch.next()) {
-        const { kind, message } = batch;
-        const size = frameBytes(message.length);
+        const { kind } = batch;
+        const size = frameBytes(batch.to - batch.from);
         room.messages -= 1;
         room.bytes -= size;
         if (kind === 'request' || kind === 'report') {
           requests += 1;
           bytes += size;
         }
-        sink.take(from, batch.ticket, kind, message);
+        sink.take(from, batch.ticket, kind, batch);
       }
     } finally {
       if (!from.exempt) this.#release(from, requests, bytes);

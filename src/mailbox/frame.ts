@@ -16,17 +16,32 @@ export type MessageKind = (typeof messageKinds)[number];
 const HEADER_BYTES = 12;
 // Small enough that the other thread has something to do while a burst is still being written.
 const BATCH_BYTES = 16 * 1024;
-const EMPTY = new Uint8Array(0);
+const WORD_BYTES = 4;
+/** UTF-8 of one code unit of a string. */
+const CODE_UNIT_BYTES_MAX = 3;
 
 /** What a message of so many bytes occupies in a batch, and so what it counts in the bound. */
 export const frameBytes = (messageBytes: number): number => (messageBytes + HEADER_BYTES + 3) & ~3;
+
+/**
+ * A message, by its place in a batch: a view of its own for each would cost more than most messages
+ * do. It is there until its owner goes on to the next one; who keeps its bytes keeps the batch.
+ */
+export interface Message {
+  readonly bytes: Buffer;
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+export const viewOf = ({ bytes, from, to }: Message): Buffer => bytes.subarray(from, to);
 
 /** Gathers frames in one buffer that is used again and again; what is sent is an exact copy. */
 export class BatchWriter {
   readonly #send: (batch: ArrayBuffer) => void;
   readonly #buffer = new ArrayBuffer(BATCH_BYTES);
   readonly #words = new Uint32Array(this.#buffer);
-  readonly #bytes = new Uint8Array(this.#buffer);
+  readonly #bytes = Buffer.from(this.#buffer);
   #used = 0;
 
   /** @param send called with each finished batch, oldest first. */
@@ -43,6 +58,21 @@ export class BatchWriter {
     this.#used += size;
   }
 
+  /**
+   * A message of one word, low byte first, and a text in UTF-8. The text becomes bytes at the place
+   * from which they are sent.
+   */
+  writeText(ticket: number, kind: MessageKind, word: number, text: string): void {
+    const most = frameBytes(WORD_BYTES + text.length * CODE_UNIT_BYTES_MAX);
+    if (most > BATCH_BYTES - this.#used) this.flush();
+    if (most > BATCH_BYTES) return this.write(ticket, kind, ofWordAndText(word, text));
+    const start = this.#used + HEADER_BYTES;
+    this.#bytes.writeUInt32LE(word, start);
+    const length = WORD_BYTES + this.#bytes.write(text, start + WORD_BYTES, 'utf8');
+    putHeader(this.#words, this.#used, ticket, kind, length);
+    this.#used += frameBytes(length);
+  }
+
   flush(): void {
     if (this.#used === 0) return;
     const batch = this.#buffer.slice(0, this.#used);
@@ -57,6 +87,26 @@ export class BatchWriter {
   }
 }
 
+function ofWordAndText(word: number, text: string): Uint8Array {
+  const message = Buffer.allocUnsafe(WORD_BYTES + Buffer.byteLength(text));
+  message.writeUInt32LE(word, 0);
+  message.write(text, WORD_BYTES, 'utf8');
+  return message;
+}
+
+function putHeader(
+  words: Uint32Array,
+  offset: number,
+  ticket: number,
+  kind: MessageKind,
+  length: number,
+): void {
+  const word = offset >>> 2;
+  words[word] = length;
+  words[word + 1] = ticket;
+  words[word + 2] = messageKinds.indexOf(kind);
+}
+
 function putFrame(
   words: Uint32Array,
   bytes: Uint8Array,
@@ -65,29 +115,27 @@ function putFrame(
   kind: MessageKind,
   message: Uint8Array,
 ): void {
-  const word = offset >>> 2;
-  words[word] = message.length;
-  words[word + 1] = ticket;
-  words[word + 2] = messageKinds.indexOf(kind);
+  putHeader(words, offset, ticket, kind, message.length);
   bytes.set(message, offset + HEADER_BYTES);
 }
 
-/** Walks through a batch. `message` is a view into it: who keeps it keeps the whole batch. */
-export class BatchReader {
-  readonly #bytes: Buffer;
+/** Walks through a batch, and is itself the message at which it stands. */
+export class BatchReader implements Message {
+  readonly bytes: Buffer;
   readonly #words: Uint32Array;
   #offset = 0;
   ticket = 0;
   kind: MessageKind = 'request';
-  message: Uint8Array = EMPTY;
+  from = 0;
+  to = 0;
 
   constructor(batch: ArrayBuffer) {
-    this.#bytes = Buffer.from(batch);
+    this.bytes = Buffer.from(batch);
     this.#words = new Uint32Array(batch);
   }
 
   get done(): boolean {
-    return this.#offset >= this.#bytes.length;
+    return this.#offset >= this.bytes.length;
   }
 
   /** Steps to the next frame; false at the end. */
@@ -97,8 +145,8 @@ export class BatchReader {
     const length = this.#words[word] as number;
     this.ticket = this.#words[word + 1] as number;
     this.kind = messageKinds[this.#words[word + 2] as number] as MessageKind;
-    const start = this.#offset + HEADER_BYTES;
-    this.message = this.#bytes.subarray(start, start + length);
+    this.from = this.#offset + HEADER_BYTES;
+    this.to = this.from + length;
     this.#offset += frameBytes(length);
     return true;
   }

@@ -16,15 +16,24 @@ export class Outbox {
 
   push(ticket: number, kind: MessageKind, message: Uint8Array): void {
     this.#writer.write(ticket, kind, message);
+    this.#schedule();
+  }
+
+  pushText(ticket: number, kind: MessageKind, word: number, text: string): void {
+    this.#writer.writeText(ticket, kind, word, text);
+    this.#schedule();
+  }
+
+  flush(): void {
+    this.#writer.flush();
+  }
+
+  #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
       this.#writer.flush();
     });
-  }
-
-  flush(): void {
-    this.#writer.flush();
   }
 }

@@ -3,7 +3,7 @@
 // what a message says, and it never waits: an offer is taken or refused at once.
 
 import type { MessagePort } from 'node:worker_threads';
-import { BatchReader, frameBytes } from './frame.ts';
+import { BatchReader, frameBytes, type Message } from './frame.ts';
 import { Admitted, Gauge } from './gauge.ts';
 import type { MailboxEnd } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
@@ -11,9 +11,9 @@ import { listen } from './port.ts';
 
 /** `Asked` is what the owner keeps with a message until its reply is there. */
 export interface ProducerEvents<Asked> {
-  /** Exactly once for each message offered and not withdrawn, unless onDeath names it. `reply` is a
-   * view into a batch: copy what is kept. */
-  onReply(asked: Asked, reply: Uint8Array): void;
+  /** Exactly once for each message offered and not withdrawn, unless onDeath names it. The reply is
+   * to be used at once: copy what is kept. */
+  onReply(asked: Asked, reply: Message): void;
   /** The other side is gone, or this end is closed; `open` get no reply. Called once. */
   onDeath(open: readonly Asked[]): void;
 }
@@ -114,7 +114,7 @@ export class Producer<Asked> {
     while (reader.next()) {
       const { ticket } = reader;
       const asked = this.#open.get(ticket);
-      if (this.#open.delete(ticket)) this.#events.onReply(asked as Asked, reader.message);
+      if (this.#open.delete(ticket)) this.#events.onReply(asked as Asked, reader);
     }
   }
 

@@ -4,54 +4,85 @@
 
 import { REASONS } from '../model/refusal.ts';
 import type { Response } from '../model/response.ts';
+import { type ByteText, byteTextOf } from './byte-text.ts';
 import { format } from './format.ts';
 
-/** What an ingress gets. `body` is one JSON object, UTF-8; a view that is to be used at once. */
-export interface Answer {
+/**
+ * What an ingress gets. The body is one JSON object in UTF-8. It lies in a batch of the mailbox,
+ * which lives as long as somebody keeps the answer.
+ */
+export class Answer {
   readonly status: number;
   /** 0: do not say when to try again. */
   readonly retryAfterSeconds: number;
-  readonly body: Buffer;
   /** The URL of the node to ask instead, at once. */
-  readonly leader?: string | undefined;
+  readonly leader: string | undefined;
+  readonly #bytes: Buffer;
+  readonly #from: number;
+  readonly #to: number;
+
+  constructor(
+    status: number,
+    retryAfterSeconds: number,
+    bytes: Buffer,
+    from = 0,
+    to = bytes.length,
+    leader?: string,
+  ) {
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.leader = leader;
+    this.#bytes = bytes;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  get bodyBytes(): number {
+    return this.#to - this.#from;
+  }
+
+  /** A view. */
+  get body(): Buffer {
+    return this.#bytes.subarray(this.#from, this.#to);
+  }
+
+  get text(): string {
+    return this.#bytes.toString('utf8', this.#from, this.#to);
+  }
+
+  /** The body as a text of bytes; see byte-text.ts. */
+  get byteText(): ByteText {
+    return byteTextOf(this.#bytes, this.#from, this.#to);
+  }
+
+  /** The same answer with another status and body. */
+  with(status: number, body: string): Answer {
+    const bytes = Buffer.from(body);
+    return new Answer(status, this.retryAfterSeconds, bytes, 0, bytes.length, this.leader);
+  }
 }
 
-const HEADER_BYTES = 4;
+/** Status and seconds make one word; the text follows. */
+const HEAD_BYTES = 4;
+const SECONDS_UNIT = 0x1_0000;
 const SECONDS_MAX = 0xffff;
 
-/** Answers up to a third of this are written where the last one was. */
-const SCRATCH_BYTES = 65_536;
-const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+/** The word before the text of an answer, which is made by `format`. */
+export const headOf = (response: Response): number =>
+  httpStatus(response) + retryAfterSeconds(response) * SECONDS_UNIT;
 
-/**
- * @returns the mailbox message of an answer. It is valid only until the next call, because the
- *   buffer is used again; the mailbox copies the message at once.
- */
-export function encodeAnswer(response: Response): Buffer {
-  const text = format(response);
-  // A code unit is at most three bytes, so that what fits need not be measured before.
-  const fits = text.length * 3 <= SCRATCH_BYTES - HEADER_BYTES;
-  const message = fits ? scratch : Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(text));
-  message.writeUInt16LE(httpStatus(response), 0);
-  message.writeUInt16LE(retryAfterSeconds(response), 2);
-  return message.subarray(0, HEADER_BYTES + message.write(text, HEADER_BYTES, 'utf8'));
-}
-
-/** @returns views into the message: copy what is kept. */
-export function decodeAnswer(message: Uint8Array): Answer {
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-  return {
-    status: bytes.readUInt16LE(0),
-    retryAfterSeconds: bytes.readUInt16LE(2),
-    body: bytes.subarray(HEADER_BYTES),
-  };
+/** @param bytes the message is the part from..to (exclusive) */
+export function decodeAnswer(bytes: Buffer, from: number, to: number): Answer {
+  const head = bytes.readUInt32LE(from);
+  return new Answer(head % SECONDS_UNIT, head >>> 16, bytes, from + HEAD_BYTES, to);
 }
 
 /** @returns the same answer as if it had come through the mailbox. */
 export function answerOf(response: Response): Answer {
-  const answer = decodeAnswer(Uint8Array.from(encodeAnswer(response)));
+  const bytes = Buffer.from(format(response));
   const leader = response.kind === 'refusal' ? response.leader : undefined;
-  return leader === undefined ? answer : { ...answer, leader, retryAfterSeconds: 0 };
+  const seconds = leader === undefined ? retryAfterSeconds(response) : 0;
+  return new Answer(httpStatus(response), seconds, bytes, 0, bytes.length, leader);
 }
 
 function retryAfterSeconds(response: Response): number {

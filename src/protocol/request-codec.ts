@@ -23,11 +23,12 @@ export function encodeRequest(request: Request): Uint8Array {
 }
 
 /**
- * @returns the request; its payload, result and content hash are views into the message
+ * @param bytes the message is the part from..to (exclusive)
+ * @returns the request; its payload, result and content hash are views into these bytes
  * @throws RangeError when encodeRequest did not make the message
  */
-export function decodeRequest(message: Uint8Array): Request {
-  reader.reset(message);
+export function decodeRequest(bytes: Uint8Array, from = 0, to = bytes.length): Request {
+  reader.reset(bytes, from, to);
   const read = READERS[reader.u8()];
   if (read === undefined) throw new RangeError('unknown op');
   const request = read();

@@ -10,9 +10,11 @@ import { MemoryLog } from '../log/memory-log.ts';
 import { Coordinator } from '../loop/coordinator.ts';
 import type { CoordinatorEvents } from '../loop/loop-options.ts';
 import { Consumer, type MailboxSink, type Peer } from '../mailbox/consumer.ts';
+import { viewOf } from '../mailbox/frame.ts';
 import { createMailbox, type Mailbox, type MailboxEnd } from '../mailbox/mailbox.ts';
 import type { Request } from '../model/request.ts';
-import { encodeAnswer } from '../protocol/answer-frame.ts';
+import { headOf } from '../protocol/answer-frame.ts';
+import { format } from '../protocol/format.ts';
 import { decodeRequest } from '../protocol/request-codec.ts';
 import type { TestClock } from './test-clock.ts';
 
@@ -159,7 +161,7 @@ export class MemoryLoop {
       if (kind === 'withdraw') this.#loop.withdraw(own);
       else if (kind === 'hasten') this.#loop.hurry(own);
       else {
-        const request = decodeRequest(Uint8Array.from(message));
+        const request = decodeRequest(Uint8Array.from(viewOf(message)));
         this.#asked.set(own, request.op);
         this.#loop.take(own, request);
       }
@@ -193,7 +195,7 @@ export class MemoryLoop {
         this.#asked.delete(ticket);
         const peer = this.#peers[Math.floor(ticket / TICKETS)];
         if (peer === undefined || op === undefined || this.#options.losesAnswer(op)) return;
-        this.#consumer.reply(peer, ticket % TICKETS, encodeAnswer(response));
+        this.#consumer.replyText(peer, ticket % TICKETS, headOf(response), format(response));
       },
       durable: (seq) => {
         this.#progress.durable = seq;

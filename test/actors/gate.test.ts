@@ -2,7 +2,7 @@
 // coordinator. What the transports do with it is shown in their own tests.
 
 import { expect } from 'chai';
-import { Gate } from '../../actors/ingress/gate.ts';
+import { Asker, Gate } from '../../actors/ingress/gate.ts';
 import { Progress } from '../../actors/shared/progress.ts';
 import type { Request } from '../../src/model/request.ts';
 import type { Answer } from '../../src/protocol/answer-frame.ts';
@@ -10,7 +10,19 @@ import { turns } from '../mailbox/support.ts';
 import { FakeCoordinator, until } from './http-support.ts';
 
 const stats: Request = { op: 'stats' };
-const reasonOf = ({ body }: Answer): unknown => JSON.parse(body.toString()).reason;
+
+class Hearing extends Asker {
+  readonly #reasons: unknown[];
+
+  constructor(reasons: unknown[]) {
+    super();
+    this.#reasons = reasons;
+  }
+
+  answered({ text }: Answer): void {
+    this.#reasons.push(JSON.parse(text).reason);
+  }
+}
 
 function setUp(openMax = 10) {
   const progress = new Progress(Progress.share());
@@ -18,7 +30,7 @@ function setUp(openMax = 10) {
   const coordinator = new FakeCoordinator(() => undefined);
   const gate = new Gate(progress, openMax);
   const reasons: unknown[] = [];
-  const ask = () => gate.ask(stats, (answer) => reasons.push(reasonOf(answer)));
+  const ask = () => gate.ask(stats, new Hearing(reasons));
   return { progress, coordinator, gate, reasons, ask };
 }
 

@@ -9,11 +9,13 @@ import { HttpServer } from '../../actors/http/http-server.ts';
 import type { IngressConfig } from '../../actors/ingress/start-data.ts';
 import { type Phase, Progress } from '../../actors/shared/progress.ts';
 import { Consumer, type Peer } from '../../src/mailbox/consumer.ts';
+import { viewOf } from '../../src/mailbox/frame.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { rejected } from '../../src/model/refusal.ts';
 import type { Request } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
-import { encodeAnswer } from '../../src/protocol/answer-frame.ts';
+import { headOf } from '../../src/protocol/answer-frame.ts';
+import { format } from '../../src/protocol/format.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
 
 /** @returns undefined: the request stays open. */
@@ -48,7 +50,7 @@ export class FakeCoordinator {
         if (kind === 'withdraw') this.withdrawn.push(ticket);
         else if (kind === 'hasten') this.hastened.push(ticket);
         else {
-          const request = decodeRequest(Uint8Array.from(message));
+          const request = decodeRequest(Uint8Array.from(viewOf(message)));
           this.asked.push({ request, ticket });
           this.#open.set(ticket, from);
           const answer = this.decide(request, ticket);
@@ -63,7 +65,7 @@ export class FakeCoordinator {
     const peer = this.#open.get(ticket);
     if (peer === undefined) throw new Error(`ticket ${ticket} is not open`);
     this.#open.delete(ticket);
-    this.#consumer.reply(peer, ticket, encodeAnswer(response));
+    this.#consumer.replyText(peer, ticket, headOf(response), format(response));
   }
 
   connect(name: string) {

@@ -4,7 +4,7 @@
 import type { Readable } from 'node:stream';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { expect } from 'chai';
-import { type OnAnswer } from '../../actors/ingress/gate.ts';
+import type { Asker } from '../../actors/ingress/gate.ts';
 import { ReaderLink } from '../../actors/ingress/reader-link.ts';
 import { type Reading, serveReader, type Waiter } from '../../actors/reader/session.ts';
 import { RequestTimes } from '../../src/metrics/request-times.ts';
@@ -65,9 +65,9 @@ class Bench {
     this.far.close();
   }
 
-  private answer(request: Request, onAnswer: OnAnswer): number {
+  private answer(request: Request, asker: Asker): number {
     const task = this.random.tasks.find(({ id }) => 'taskId' in request && id === request.taskId);
-    if (task === undefined) onAnswer(answerOf(rejected('unknown_task', 'no such task')));
+    if (task === undefined) asker.answered(answerOf(rejected('unknown_task', 'no such task')));
     else {
       const standing: Standing = {
         kind: 'standing',
@@ -81,7 +81,7 @@ class Bench {
         poisonAtNextGrant: false,
         attemptsLeft: 1,
       };
-      onAnswer(answerOf(standing));
+      asker.answered(answerOf(standing));
     }
     return 1;
   }

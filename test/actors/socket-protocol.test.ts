@@ -33,6 +33,17 @@ describe('socket protocol', () => {
     expect(backend.asked[0]?.request).to.deep.equal({ op: 'heartbeat', taskId: 4, leaseId: 7 });
   });
 
+  it('keeps every letter: of an id, of a body, and of what it quotes in an error', async () => {
+    backend.onAsk = ({ answer }) => answer({ payload: 'é€😀', queue: 'q' });
+    const peer = open();
+    peer.send(call('ü€😀', 'stats'), call('ü', 'ä€😀'), JSON.stringify([call('é😀', 'stats')]));
+    const [one, unknown, batch] = await peer.answers(3);
+    expect(one).to.include({ id: 'ü€😀' }).and.nested.include({ 'result.payload': 'é€😀' });
+    expect(unknown).to.include({ id: 'ü' });
+    expect(unknown.error.message).to.equal('There is no method "ä€😀".');
+    expect(batch[0]).to.include({ id: 'é😀' }).and.nested.include({ 'result.payload': 'é€😀' });
+  });
+
   it('answers out of order when a later call is ready first', async () => {
     backend.onAsk = ({ request, answer }) => {
       if (request.op === 'stats') answer({ quick: true });

@@ -2,9 +2,11 @@
 // connection that shows every line. Sockets are real.
 
 import { connect, type Socket } from 'node:net';
-import type { OnAnswer, SocketBackend } from '../../actors/socket/methods.ts';
+import type { Asker } from '../../actors/ingress/gate.ts';
+import type { SocketBackend } from '../../actors/socket/methods.ts';
 import { SocketServer } from '../../actors/socket/socket-server.ts';
 import type { Request, RequestOf } from '../../src/model/request.ts';
+import { Answer } from '../../src/protocol/answer-frame.ts';
 
 export interface Asked {
   readonly ticket: number;
@@ -28,11 +30,11 @@ export class FakeBackend implements SocketBackend {
   onAsk: (asked: Asked) => void = ({ request, answer }) => answer({ op: request.op });
   onHasten: (ticket: number) => void = () => {};
 
-  ask(request: Request, onAnswer: OnAnswer): number {
+  ask(request: Request, asker: Asker): number {
     const ticket = this.asked.length + 1;
     const answer = (body: unknown): void => {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      onAnswer({ status: 200, retryAfterSeconds: 0, body: Buffer.from(text) });
+      asker.answered(new Answer(200, 0, Buffer.from(text)));
     };
     const asked: Asked = { ticket, request, answer };
     this.asked.push(asked);

@@ -20,7 +20,7 @@ describe('the timer', () => {
     const consumer = new Consumer(() => {
       consumer.drain(100, 100_000, {
         take: (from, ticket, _kind, message) => {
-          ticks.push({ from, ticket, bytes: message.length });
+          ticks.push({ from, ticket, bytes: message.to - message.from });
         },
         gone: () => {},
       });

@@ -3,6 +3,7 @@
 
 import { workerData } from 'node:worker_threads';
 import { Consumer } from '../../src/mailbox/consumer.ts';
+import { viewOf } from '../../src/mailbox/frame.ts';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
 
 export interface ConsumerTask {
@@ -17,7 +18,7 @@ const consumer = new Consumer(() => {
   consumer.drain(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, {
     take(from, ticket, _kind, message) {
       taken += 1;
-      if (taken <= task.answers) consumer.reply(from, ticket, message);
+      if (taken <= task.answers) consumer.reply(from, ticket, viewOf(message));
     },
     gone: () => {},
   });

@@ -2,14 +2,20 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BatchReader, BatchWriter, frameBytes, messageKinds } from '../../src/mailbox/frame.ts';
+import {
+  BatchReader,
+  BatchWriter,
+  frameBytes,
+  messageKinds,
+  viewOf,
+} from '../../src/mailbox/frame.ts';
 
 const readAll = (batches: ArrayBuffer[]) =>
   batches.flatMap((batch) => {
     const reader = new BatchReader(batch);
     const seen = [];
     while (reader.next())
-      seen.push({ ticket: reader.ticket, kind: reader.kind, message: reader.message });
+      seen.push({ ticket: reader.ticket, kind: reader.kind, message: viewOf(reader) });
     return seen;
   });
 
@@ -26,7 +32,10 @@ describe('mailbox frames', () => {
         const writer = new BatchWriter((batch) => batches.push(batch));
         for (const { ticket, kind, message } of frames) writer.write(ticket, kind, message);
         writer.flush();
-        expect(readAll(batches)).to.deep.equal(frames);
+        // A view is a Buffer, and the bytes that were written are not.
+        const seen = readAll(batches).map((one) => ({ ...one, message: [...one.message] }));
+        const wanted = frames.map((one) => ({ ...one, message: [...one.message] }));
+        expect(seen).to.deep.equal(wanted);
       }),
       { numRuns: 100 },
     );
@@ -58,6 +67,39 @@ describe('mailbox frames', () => {
       writer.write(ticket, 'request', new Uint8Array(1_000));
     }
     expect(sent).to.equal(Math.floor((1_000 - 1) / Math.floor((16 * 1024) / frameBytes(1_000))));
+  });
+
+  it('carry a word and a text of any letters and length, among other messages', () => {
+    const unit = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc
+        .constantFrom('ü', '€', '𝄞')
+        .chain((letter) => fc.integer({ min: 0, max: 9_000 }).map((count) => letter.repeat(count))),
+    );
+    const word = fc.nat(2 ** 32 - 1);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(word, unit, fc.boolean()), { maxLength: 20 }), (texts) => {
+        const batches: ArrayBuffer[] = [];
+        const writer = new BatchWriter((batch) => batches.push(batch));
+        for (const [index, [head, text, isBytes]] of texts.entries()) {
+          if (isBytes) writer.write(index, 'request', Buffer.from(text));
+          else writer.writeText(index, 'reply', head, text);
+        }
+        writer.flush();
+        const seen = readAll(batches);
+        expect(seen).to.have.length(texts.length);
+        for (const [index, [head, text, isBytes]] of texts.entries()) {
+          const message = seen[index]?.message ?? Buffer.alloc(0);
+          const expected = Buffer.from(text);
+          if (isBytes) expect(message.equals(expected)).to.equal(true);
+          else {
+            expect(message.readUInt32LE(0)).to.equal(head);
+            expect(message.subarray(4).equals(expected)).to.equal(true);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it('copy the message: the sender may reuse its bytes', () => {

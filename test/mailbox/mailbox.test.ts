@@ -3,6 +3,7 @@
 
 import { expect } from 'chai';
 import { Consumer } from '../../src/mailbox/consumer.ts';
+import { viewOf } from '../../src/mailbox/frame.ts';
 import { createMailbox, type Mailbox } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
 import { bytesOf, recordingConsumer, textOf, turns, until } from './support.ts';
@@ -15,7 +16,7 @@ function recordingProducer(mailbox: Mailbox, name: string, options?: { exempt?: 
   const replies: [number, string][] = [];
   const deaths: number[][] = [];
   const producer = new Producer<number>(end, {
-    onReply: (ticket, reply) => replies.push([ticket, textOf(reply)]),
+    onReply: (ticket, reply) => replies.push([ticket, textOf(viewOf(reply))]),
     onDeath: (open) => deaths.push([...open]),
   });
   return { producer, other, replies, deaths };

@@ -28,8 +28,9 @@ let next = 0;
 
 const producer = new Producer<number>(task.end, {
   onReply(ticket, reply) {
-    const number = new DataView(reply.buffer, reply.byteOffset).getUint32(0);
-    if (number !== ticket || reply.length !== 20 || answered[ticket] === 1) story.wrong += 1;
+    const number = reply.bytes.readUInt32BE(reply.from);
+    if (number !== ticket || reply.to - reply.from !== 20 || answered[ticket] === 1)
+      story.wrong += 1;
     answered[ticket] = 1;
     story.answered += 1;
     if (story.answered === task.count) tell();

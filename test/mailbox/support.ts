@@ -2,7 +2,7 @@
 // and waits that end by themselves.
 
 import { Consumer, type MailboxSink, type Peer } from '../../src/mailbox/consumer.ts';
-import type { MessageKind } from '../../src/mailbox/frame.ts';
+import { type MessageKind, viewOf } from '../../src/mailbox/frame.ts';
 
 export interface Taken {
   readonly from: string;
@@ -21,8 +21,8 @@ export function recordingConsumer(
   const taken: Taken[] = [];
   const sink: MailboxSink = {
     take(from, ticket, kind, message) {
-      taken.push({ from: from.name, ticket, kind, text: textOf(message) });
-      onTake(consumer, from, ticket, message);
+      taken.push({ from: from.name, ticket, kind, text: textOf(viewOf(message)) });
+      onTake(consumer, from, ticket, viewOf(message));
     },
     gone(from) {
       taken.push({ from: from.name, ticket: -1, kind: 'gone', text: '' });

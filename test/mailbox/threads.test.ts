@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { Consumer, type Peer } from '../../src/mailbox/consumer.ts';
+import { viewOf } from '../../src/mailbox/frame.ts';
 import { createMailbox, type Mailbox } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
 import type { ConsumerTask } from './consumer-thread.ts';
@@ -45,12 +46,12 @@ describe('mailbox between threads', () => {
       state.deepest = Math.max(state.deepest, consumer.depth().requests);
       const more = consumer.drain(limitMessages, MANY, {
         take(from, ticket, _kind, message) {
-          const number = new DataView(message.buffer, message.byteOffset).getUint32(0);
+          const number = message.bytes.readUInt32BE(message.from);
           const expected = nextOf.get(from) ?? 0;
           if (number !== expected || ticket !== number) state.outOfOrder += 1;
           nextOf.set(from, expected + 1);
           state.taken += 1;
-          consumer.reply(from, ticket, message);
+          consumer.reply(from, ticket, viewOf(message));
         },
         gone: () => {
           state.gone += 1;
@@ -160,7 +161,7 @@ describe('mailbox between threads', () => {
     );
     const replies: Uint8Array[] = [];
     const producer = new Producer<number>(end, {
-      onReply: (_ticket, reply) => replies.push(reply),
+      onReply: (_ticket, reply) => replies.push(viewOf(reply)),
       onDeath: () => {},
     });
     closers.push(producer);

@@ -14,9 +14,11 @@ import { backendOf } from '../../actors/socket/socket-ingress.ts';
 import { SocketServer } from '../../actors/socket/socket-server.ts';
 import { planSystem } from '../../actors/supervisor/plan.ts';
 import { Consumer, type MailboxSink, type Peer } from '../../src/mailbox/consumer.ts';
+import { viewOf } from '../../src/mailbox/frame.ts';
 import { createMailbox, type Mailbox } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
-import { encodeAnswer } from '../../src/protocol/answer-frame.ts';
+import { headOf } from '../../src/protocol/answer-frame.ts';
+import { format } from '../../src/protocol/format.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
 import { queueNames } from '../../src/reader/queue-names.ts';
 import { readSettings, type SettingSources } from '../../src/settings/settings.ts';
@@ -153,7 +155,7 @@ export class MemoryServer {
       const asker = this.#askers.get(ticket);
       this.#askers.delete(ticket);
       if (asker !== undefined) {
-        this.#consumer.reply(asker.peer, asker.ticket, encodeAnswer(response));
+        this.#consumer.replyText(asker.peer, asker.ticket, headOf(response), format(response));
         this.#consumer.flushReplies();
       }
     };
@@ -195,7 +197,7 @@ export class MemoryServer {
         return;
       }
       // The world's next ticket is known before it answers, which it may do at once.
-      this.world.take(decodeRequest(Uint8Array.from(message)), (own) =>
+      this.world.take(decodeRequest(Uint8Array.from(viewOf(message))), (own) =>
         this.#askers.set(own, { peer, ticket }),
       );
       this.#taken += 1;
