@@ -36,6 +36,7 @@ const WITH_INSTALLATIONS = ['package/install', 'package/runners'];
 /** Those that are proofs: what they show, they show by trying for long. */
 const PROOFS = [
   ...WITH_INSTALLATIONS,
+  'package/client',
   'rehearse/rehearse',
   'reliability/',
   'simulator/',
@@ -43,6 +44,7 @@ const PROOFS = [
   'log/lmdb-crash',
   'e2e/crash',
   'e2e/every-url',
+  'e2e/follow',
   'e2e/stories',
 ];
 

@@ -2,7 +2,6 @@
 // restarts and forgotten history in it, its digest is noted at each record; read off the disk as of
 // each of these records, the state must have the same one.
 
-import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,9 +16,9 @@ import type { Turn } from '../../src/loop/turn.ts';
 import { type CoordinatorStarted, type LogRecord, taskOf } from '../../src/model/records.ts';
 import { digestText } from '../../src/reader/digest-text.ts';
 import { Random } from '../simulator/random.ts';
+import { command } from '../support/command.ts';
 import { leaseRequest, World } from '../support/world.ts';
 
-const main = path.resolve(import.meta.dirname, '../../src/cli/main.js');
 const STEPS = 500;
 type Held = { readonly taskId: number; readonly leaseId: number };
 
@@ -151,9 +150,9 @@ describe('the state as of any record', () => {
     });
     const seqs = [...digests.keys()];
     for (const seq of [1, seqs[seqs.length >> 1] as number, seqs.at(-1) as number]) {
-      const args = [main, 'state', '--data-dir', dataDir, '--at', String(seq), '--json'];
-      const told = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
-      expect(told).include({ seq, digest: digests.get(seq) });
+      const args = ['state', '--data-dir', dataDir, '--at', String(seq), '--json'];
+      const told = await command(args);
+      expect(JSON.parse(told.out), told.err).include({ seq, digest: digests.get(seq) });
     }
   }).timeout(180_000);
 
@@ -163,23 +162,27 @@ describe('the state as of any record', () => {
     const { seq: by } = forgotten[forgotten.length >> 1] as LogRecord;
     const dataDir = path.join(dir, 'removed');
     await write(dataDir, records, by);
-    const told = (seq: number) => {
-      const args = [main, 'state', '--data-dir', dataDir, '--at', String(seq), '--json'];
-      const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-      return status === 0 ? JSON.parse(stdout) : { status, stderr };
+    const told = async (seq: number) => {
+      const { code, out, err } = await command([
+        ...['state', '--data-dir', dataDir, '--at', String(seq), '--json'],
+      ]);
+      return code === 0 ? JSON.parse(out) : { code, err };
     };
     for (const seq of [by, by + 1, records.length]) {
-      expect(told(seq)).include({ seq, digest: digests.get(seq) });
+      expect(await told(seq)).include({ seq, digest: digests.get(seq) });
     }
     for (const seq of [1, by - 1]) {
-      expect(told(seq).status, `after record ${seq}`).equal(1);
-      expect(told(seq).stderr).include(`goes back to record ${by}`);
+      const refused = await told(seq);
+      expect(refused.code, `after record ${seq}`).equal(1);
+      expect(refused.err).include(`goes back to record ${by}`);
     }
     const copy = path.join(dir, 'copy');
-    const args = [main, 'backup', '--data-dir', dataDir, '--until', String(by - 1), copy];
-    const said = execFileSync(process.execPath, args, { encoding: 'utf8' });
-    expect(said).include(`Not in it: the tasks that were forgotten up to record ${by}.`);
-    const state = spawnSync(process.execPath, [main, 'state', '--data-dir', copy]);
-    expect(String(state.stderr)).include('; this log ends with record ');
+    const args = ['backup', '--data-dir', dataDir, '--until', String(by - 1), copy];
+    expect((await command(args)).out).include(
+      `Not in it: the tasks that were forgotten up to record ${by}.`,
+    );
+    expect((await command(['state', '--data-dir', copy])).err).include(
+      '; this log ends with record ',
+    );
   }).timeout(180_000);
 });

@@ -1,7 +1,6 @@
-// Runs the commands that read a data directory, as processes, on a log that a real coordinator's
-// story was written to: verify, state at any record, log, explain and backup.
+// Runs the commands that read a data directory on a log that a real coordinator's story was written
+// to: verify, state at any record, log, explain and backup.
 
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,26 +8,12 @@ import { expect } from 'chai';
 import { stateDigest } from '../../src/core/digest.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import type { CoordinatorStarted, LogRecord } from '../../src/model/records.ts';
+import { command, type Ran } from '../support/command.ts';
 import { World } from '../support/world.ts';
 
-const main = path.resolve(import.meta.dirname, '../../src/cli/main.js');
+const run = (...args: string[]): Promise<Ran> => command(args);
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-function run(...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { timeout: 120_000 }, (error, out, err) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      resolve({ code, out, err });
-    });
-  });
-}
-
-const json = ({ out }: Ended): Record<string, unknown> => JSON.parse(out) as never;
+const json = ({ out }: Ran): Record<string, unknown> => JSON.parse(out) as never;
 
 /** A task that expires, is reported late and completes, another that fails, and one that waits. */
 async function story(digests: Map<number, string>): Promise<LogRecord[]> {

@@ -16,8 +16,8 @@ import type { Asked } from '../reliability/traffic.ts';
 import { inTurn, sized } from '../support/tier.ts';
 
 /** On one log, in one round. */
-const CYCLES = sized(25, 6);
-const CONTROL_CYCLES = 4;
+const CYCLES = sized(25, 4);
+const CONTROL_CYCLES = sized(4, 3);
 const CONTROL_ROUNDS = 5;
 
 const CONTROLS: Readonly<Record<string, readonly [readonly Patch[], RegExp]>> = {

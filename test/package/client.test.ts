@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import * as main from '../../src/index.ts';
 import { sharedServer } from '../client/real-server.ts';
 import { importsOf } from '../house/sources.ts';
+import { isPlayed } from '../support/tier.ts';
 import {
   link,
   manifestOf,
@@ -21,6 +22,7 @@ import {
 
 const BYTES_MAX = 1_000_000;
 const IMPORT_MS_MAX = 50;
+const USES = ['strict project', 'bundle'];
 
 const script = (name: string, ...args: string[]) =>
   run(process.cwd(), process.execPath, [path.join('scripts', name), ...args]);
@@ -90,7 +92,8 @@ describe('the package leasehold-client', function () {
       "const from = process.cpuUsage(); await import('leasehold-client');" +
       'const { user, system } = process.cpuUsage(from); console.log((user + system) / 1000);';
     const times: number[] = [];
-    while (times.length < 9) times.push(Number((await node(project, code)).stdout));
+    while (times.length < 5 || (times.length < 20 && Math.min(...times) > IMPORT_MS_MAX))
+      times.push(Number((await node(project, code)).stdout));
     expect(Math.min(...times), times.join(' ')).to.be.within(0.1, IMPORT_MS_MAX);
   });
 
@@ -156,32 +159,35 @@ describe('the package leasehold-client', function () {
     expect(stdout, stderr).to.equal('false true\n');
   });
 
-  it('has declarations that compile in a strict project', () => {
-    link(project, '@types/node');
-    link(project, 'undici-types');
-    fs.writeFileSync(
-      path.join(project, 'use.ts'),
-      "import { Client, type WorkerOptions } from 'leasehold-client';\n" +
-        "const client = new Client({ url: 'http://127.0.0.1:5327' });\n" +
-        "export const state = async (): Promise<'WAITING' | string> =>\n" +
-        "  (await client.submit({ payload: 'a' })).state;\n" +
-        'export type Queues = WorkerOptions["queues"];\n',
-    );
-    const tsc = path.resolve('node_modules', 'typescript', 'bin', 'tsc');
-    const how = ['--strict', '--noEmit', '--module', 'nodenext', '--types', 'node'];
-    const lib = ['--target', 'es2023', '--allowImportingTsExtensions'];
-    const { status, stdout } = spawnSync(process.execPath, [tsc, ...how, ...lib, 'use.ts'], {
-      cwd: project,
-      encoding: 'utf8',
+  if (isPlayed('strict project', USES)) {
+    it('has declarations that compile in a strict project', () => {
+      link(project, '@types/node');
+      link(project, 'undici-types');
+      fs.writeFileSync(
+        path.join(project, 'use.ts'),
+        "import { Client, type WorkerOptions } from 'leasehold-client';\n" +
+          "const client = new Client({ url: 'http://127.0.0.1:5327' });\n" +
+          "export const state = async (): Promise<'WAITING' | string> =>\n" +
+          "  (await client.submit({ payload: 'a' })).state;\n" +
+          'export type Queues = WorkerOptions["queues"];\n',
+      );
+      const tsc = path.resolve('node_modules', 'typescript', 'bin', 'tsc');
+      const how = ['--strict', '--noEmit', '--module', 'nodenext', '--types', 'node'];
+      const lib = ['--target', 'es2023', '--allowImportingTsExtensions'];
+      const { status, stdout } = spawnSync(process.execPath, [tsc, ...how, ...lib, 'use.ts'], {
+        cwd: project,
+        encoding: 'utf8',
+      });
+      expect(status, stdout).to.equal(0);
     });
-    expect(status, stdout).to.equal(0);
-  });
+  }
 
-  it('in a bundle: a Client runs, a Worker says what to mark as external', async function () {
-    await needRegistry(this);
-    fs.writeFileSync(
-      path.join(project, 'app.js'),
-      `import { Client, Worker } from 'leasehold-client';
+  if (isPlayed('bundle', USES)) {
+    it('in a bundle: a Client runs, a Worker says what to mark as external', async function () {
+      await needRegistry(this);
+      fs.writeFileSync(
+        path.join(project, 'app.js'),
+        `import { Client, Worker } from 'leasehold-client';
       const url = ${JSON.stringify(server.http)};
       const client = new Client({ url });
       await client.submit({ queue: 'bundled', payload: 'a' });
@@ -191,20 +197,21 @@ describe('the package leasehold-client', function () {
         setImmediate(() => void worker.stop());
       } });
       await worker.run().then(() => console.log('worked'), (error) => console.log(error.message));`,
-    );
-    const bundle = async (name: string, ...more: string[]) => {
-      const how = ['--bundle', '--platform=node', '--format=esm', `--outfile=out/${name}.mjs`];
-      const made = await run(project, process.execPath, [
-        ...[path.resolve('scripts', 'tools.mjs'), 'esbuild'],
-        ...[path.join(project, 'app.js'), ...how, ...more],
-        `--outfile=${path.join(project, 'out', `${name}.mjs`)}`,
-      ]);
-      expect(made.code, made.stderr).to.equal(0);
-      return run(project, process.execPath, [path.join('out', `${name}.mjs`)]);
-    };
-    const alone = await bundle('alone');
-    expect(alone.stdout, alone.stderr).to.include('submitted\n').and.include('external');
-    const beside = await bundle('beside', '--external:leasehold-client');
-    expect(beside.stdout, beside.stderr).to.equal('submitted\nworked\n');
-  });
+      );
+      const bundle = async (name: string, ...more: string[]) => {
+        const how = ['--bundle', '--platform=node', '--format=esm', `--outfile=out/${name}.mjs`];
+        const made = await run(project, process.execPath, [
+          ...[path.resolve('scripts', 'tools.mjs'), 'esbuild'],
+          ...[path.join(project, 'app.js'), ...how, ...more],
+          `--outfile=${path.join(project, 'out', `${name}.mjs`)}`,
+        ]);
+        expect(made.code, made.stderr).to.equal(0);
+        return run(project, process.execPath, [path.join('out', `${name}.mjs`)]);
+      };
+      const alone = await bundle('alone');
+      expect(alone.stdout, alone.stderr).to.include('submitted\n').and.include('external');
+      const beside = await bundle('beside', '--external:leasehold-client');
+      expect(beside.stdout, beside.stderr).to.equal('submitted\nworked\n');
+    });
+  }
 });

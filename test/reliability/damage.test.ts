@@ -166,7 +166,7 @@ describe('a start on a damaged log', () => {
   it('is refused by the number of a record, or is as if nothing were', async () => {
     const counts = { refused: 0, harmless: 0 };
     await rounds.run(async (seed) => {
-      for (const [name, damage] of inTurn(Object.entries(DAMAGES), 8)) {
+      for (const [name, damage] of inTurn(Object.entries(DAMAGES), 5)) {
         await inPlace(async (place) => {
           fs.cpSync(sound.place.dataDir, place.dataDir, { recursive: true });
           await damage(place.dataDir, new Random(seed, name));

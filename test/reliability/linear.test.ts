@@ -18,8 +18,8 @@ import { searchTasks } from './task-search.ts';
 import type { Asked } from './traffic.ts';
 import { Witness } from './witness.ts';
 
-const REQUESTS = Number(process.env['REQUESTS'] ?? sized(50_000, 6_000));
-const CONTROL_REQUESTS = 3_000;
+const REQUESTS = Number(process.env['REQUESTS'] ?? sized(50_000, 4_000));
+const CONTROL_REQUESTS = sized(3_000, 2_000);
 const LIES = sized(30, 10);
 /** Of the faults that are planted in the simulator. */
 const CONTROLS = [

@@ -6,6 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { plotLines } from '../../bench/lines.ts';
+import { sized } from '../support/tier.ts';
 import { LEAKS } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { inPlace } from './server.ts';
@@ -14,9 +15,9 @@ import { type Soaked, type SoakOptions, soak } from './soak-run.ts';
 import { together } from './together.ts';
 
 const isSoak = process.env['SOAK'] !== undefined;
-const SECONDS = isSoak ? Math.round(Number(process.env['MINUTES'] ?? 30) * 60) : 20;
+const SECONDS = isSoak ? Math.round(Number(process.env['MINUTES'] ?? 30) * 60) : sized(20, 16);
 /** Enough for the fault to be seen, also when one second of a quarter was not. */
-const CONTROL_SECONDS = 20;
+const CONTROL_SECONDS = sized(20, 16);
 const ENDING_MS = 60_000;
 const SMALL = {
   rate: 50,

@@ -1,6 +1,8 @@
 // Owns a steady, mixed load for hours: submits at a fixed rate whether or not answers come, workers
 // that complete, fail, heartbeat, report late or vanish, kills and redrives; half over HTTP, half
-// over the socket. It counts what it was told, and how long each answer took.
+// over the socket. When the workers, on a busy machine, do not keep up, the submits wait for them:
+// else what piles up would be taken for a growth of the server. It counts what it was told, and how
+// long each answer took.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../simulator/random.ts';
@@ -13,12 +15,18 @@ export interface LoadOptions {
   readonly rate: number;
   readonly payloadBytes: number;
   readonly leaseMs: number;
+  /** After this a submit with the same request id makes a new task. */
+  readonly retentionMs: number;
 }
 
 const WORKERS = 8;
 const QUEUES = ['red', 'green', 'blue'];
 const IDLE_MS = 25;
 const WORK_MS_MAX = 50;
+/** A worker asks for so many tasks. */
+const AT_ONCE = 4;
+/** Submits since a worker last got fewer tasks than it asked for: then they are behind. */
+const BEHIND = 50;
 /** What a worker does with a lease, by weight. */
 const DEEDS = {
   complete: 80,
@@ -42,6 +50,8 @@ export class Load {
   readonly #pending = new Set<Promise<void>>();
   #running = true;
   #made = 0;
+  /** Submits since a worker found fewer tasks than it asked for. */
+  #sinceShort = 0;
   /** The first thing that went wrong with a call. */
   #failure: Error | undefined;
 
@@ -95,11 +105,14 @@ export class Load {
 
   async #submits(): Promise<void> {
     const { rate } = this.#options;
-    const began = performance.now();
+    let dueAt = performance.now();
     while (this.#running && this.#failure === undefined) {
-      const due = ((performance.now() - began) / 1_000) * rate;
-      for (; this.#made < due; this.#made += 1) {
+      const now = performance.now();
+      if (this.#sinceShort >= BEHIND) dueAt = now;
+      for (; dueAt < now; dueAt += 1_000 / rate) {
         this.#track(this.#submit(this.#made, this.#links[this.#made % WORKERS] as Link));
+        this.#made += 1;
+        this.#sinceShort += 1;
       }
       await pause(5);
     }
@@ -121,7 +134,10 @@ export class Load {
   }
 
   async #again(link: Link, params: Fields, { task_id: first }: Fields): Promise<void> {
+    const began = performance.now();
     const { task_id: second } = await this.#call(link, 'submit', params);
+    const isForgotten = performance.now() - began > this.#options.retentionMs / 2;
+    if (second !== first && isForgotten) return; // The machine stood still: it is a new task.
     if (second !== first) throw new Error(`${params['request_id']} is ${first}, then ${second}`);
     this.told.set('again', this.count('again') + 1);
   }
@@ -130,11 +146,12 @@ export class Load {
     const link = this.#links[worker] as Link;
     // One of each kind lets its requests be parked; how long that takes says nothing.
     const parks = worker < 2;
-    const wanted = { worker_id: `w${worker}`, queues: QUEUES, max: 4 };
+    const wanted = { worker_id: `w${worker}`, queues: QUEUES, max: AT_ONCE };
     while (this.#running && this.#failure === undefined) {
       const params = parks ? { ...wanted, wait_ms: 200 } : wanted;
       const { leases = [] } = await this.#call(link, 'lease', params, !parks);
       const held = leases as Fields[];
+      if (held.length < AT_ONCE) this.#sinceShort = 0;
       if (held.length === 0 && !parks) await pause(IDLE_MS);
       await Promise.all(held.map((lease) => this.#workOn(link, lease)));
     }

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ACTORS, type Patch } from '../support/planted.ts';
+import { inTurn, isPlayed } from '../support/tier.ts';
 import { SocketLink } from './links.ts';
 import { copyProgram, executableOf } from './patched.ts';
 import { MOMENTS } from './program-faults.ts';
@@ -22,6 +23,8 @@ const INGRESSES = ['http', 'socket'];
 const WITHIN_MS = 90_000;
 /** Deaths of the coordinator's thread within a minute that end the process. */
 const DEATHS_MAX = 6;
+const DYING = inTurn(Object.keys(ACTORS), 2);
+const WAYS = ['in the middle of one', 'again and again'];
 
 const triggerOf = (dir: string, name: string): string => path.join(dir, `die-${name}`);
 
@@ -91,7 +94,7 @@ describe('threads that die', () => {
     await rounds.run((seed) =>
       onStage(betweenTurns, async (stage) => {
         const { server } = stage;
-        for (const name of Object.keys(ACTORS)) {
+        for (const name of DYING) {
           const traffic = await killed(stage, name, seed);
           expect(await server.goesOn(WITHIN_MS), `${name}: ${server.err}`).to.equal(true);
           const reads = async () => (await server.status('/v1/log?limit=1')) === 200;
@@ -103,39 +106,43 @@ describe('threads that die', () => {
           if (!INGRESSES.includes(name)) expect(unanswered, name).to.deep.equal([]);
         }
         const deaths = server.out.split('\n').filter((line) => line.includes(' died"'));
-        expect(deaths.length, server.out).to.equal(Object.keys(ACTORS).length);
+        expect(deaths.length, server.out).to.equal(DYING.length);
       }),
     );
   }).timeout(rounds.timeoutMs);
 
-  it('in the middle of one: nothing acknowledged is lost', async () => {
-    await rounds.run((seed) =>
-      onStage(inATurn, async (stage) => {
-        for (const name of Object.keys(MOMENTS)) {
-          const traffic = await killed(stage, name, seed);
-          if (stage.server.over !== undefined) {
-            stage.server = await serve(stage.place, stage.executable);
+  if (isPlayed('in the middle of one', WAYS)) {
+    it('in the middle of one: nothing acknowledged is lost', async () => {
+      await rounds.run((seed) =>
+        onStage(inATurn, async (stage) => {
+          for (const name of Object.keys(MOMENTS)) {
+            const traffic = await killed(stage, name, seed);
+            if (stage.server.over !== undefined) {
+              stage.server = await serve(stage.place, stage.executable);
+            }
+            await pause(30);
+            await traffic.stop();
+            stage.history = stage.history.concat(traffic.history);
           }
-          await pause(30);
-          await traffic.stop();
-          stage.history = stage.history.concat(traffic.history);
-        }
-      }),
-    );
-  }).timeout(rounds.timeoutMs);
+        }),
+      );
+    }).timeout(rounds.timeoutMs);
+  }
 
-  it('again and again: the process ends and says so', async () => {
-    await onStage(betweenTurns, async (stage) => {
-      const { place, server } = stage;
-      for (let death = 1; death <= DEATHS_MAX; death += 1) {
-        const trigger = triggerOf(place.dir, 'coordinator');
-        fs.writeFileSync(trigger, '');
-        await until('it died', () => !fs.existsSync(trigger), WITHIN_MS);
-      }
-      await until('the process ended', () => server.over !== undefined, WITHIN_MS);
-      expect(server.over).to.deep.equal({ code: 1, signal: null });
-      expect(server.err).to.include(`died ${DEATHS_MAX} times`);
-      stage.server = await serve(place, stage.executable);
-    });
-  }).timeout(180_000);
+  if (isPlayed('again and again', WAYS)) {
+    it('again and again: the process ends and says so', async () => {
+      await onStage(betweenTurns, async (stage) => {
+        const { place, server } = stage;
+        for (let death = 1; death <= DEATHS_MAX; death += 1) {
+          const trigger = triggerOf(place.dir, 'coordinator');
+          fs.writeFileSync(trigger, '');
+          await until('it died', () => !fs.existsSync(trigger), WITHIN_MS);
+        }
+        await until('the process ended', () => server.over !== undefined, WITHIN_MS);
+        expect(server.over).to.deep.equal({ code: 1, signal: null });
+        expect(server.err).to.include(`died ${DEATHS_MAX} times`);
+        stage.server = await serve(place, stage.executable);
+      });
+    }).timeout(180_000);
+  }
 });

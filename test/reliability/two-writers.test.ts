@@ -24,7 +24,9 @@ const ELSEWHERE = [
   'sh',
 ];
 const WITHIN_MS = 90_000;
-const LEARNS_MS = 10_000;
+const LEARNS_MS = 60_000;
+/** Of programs that never learn of it. */
+const CONTROL_LEARNS_MS = 3_000;
 const LOAD_MS = 300;
 
 async function isReady(server: Server): Promise<boolean> {
@@ -37,10 +39,14 @@ function endedInWords(server: Server): void {
 }
 
 /** @returns what clients of the first were told; one of both has ended then, and the other runs. */
-async function underLoad(place: Place, executable?: string): Promise<Asked[]> {
+async function underLoad(
+  place: Place,
+  executable?: string,
+  learnsMs = LEARNS_MS,
+): Promise<Asked[]> {
   const more = executable === undefined ? {} : { executable };
   const one = await place.serve(more).ready();
-  const traffic = new Traffic(place, { seed: 1, clients: 4 });
+  const traffic = new Traffic(place, { seed: 1, clients: 4, pace: () => pause(2) });
   await pause(LOAD_MS);
   const two = place.serve({ ...more, before: ELSEWHERE });
   await until('the second is ready, or ends', () => isReady(two), WITHIN_MS);
@@ -49,7 +55,7 @@ async function underLoad(place: Place, executable?: string): Promise<Asked[]> {
   if (two.over === undefined) {
     // Nothing was asked of the first since: it learns of the second at its next record.
     await Promise.race([one.goesOn(WITHIN_MS), one.ended]);
-    await Promise.race([one.ended, pause(LEARNS_MS, undefined, { ref: false })]);
+    await Promise.race([one.ended, pause(learnsMs, undefined, { ref: false })]);
   }
   endedInWords(two.over === undefined ? one : two);
   await (two.over === undefined ? two : one).stop();
@@ -86,7 +92,7 @@ describe('two servers that do not see each other’s lock', () => {
     await inPlace(async (place) => {
       const copy = copyProgram(path.join(place.dir, 'program'), BELIEVES_ITSELF);
       let caught = '';
-      await underLoad(place, executableOf(copy))
+      await underLoad(place, executableOf(copy), CONTROL_LEARNS_MS)
         .then((history) => holdsAll(place, history))
         .catch(({ message }) => {
           caught = message;

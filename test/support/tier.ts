@@ -10,6 +10,9 @@ const turn = Number(process.env['TURN'] ?? 0);
 /** How much is played: of the full size, or in a short round. */
 export const sized = (full: number, short: number): number => (isShort ? short : full);
 
+/** Whether one of several parts of a proof is played: by itself each is, in a short round one. */
+export const isPlayed = <T>(part: T, parts: readonly T[]): boolean => inTurn(parts).includes(part);
+
 /** All of them, or in a short round as many as are asked for, one after the other by the day. */
 export function inTurn<T>(all: readonly T[], count = 1): readonly T[] {
   if (!isShort || count >= all.length) return all;
