@@ -24,6 +24,7 @@ const WITH_PROCESSES = [
   'log/etcd/',
   'e2e/',
   'examples/',
+  'recipes/',
   'client/worker',
   'cli/offline',
   'cli/permission',
