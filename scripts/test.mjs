@@ -52,7 +52,7 @@ const PROOFS = [
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const all = readdirSync('dist/test', { recursive: true })
   .filter((name) => name.endsWith('.test.js'))
-  .sort();
+  .sort((a, b) => (a < b ? -1 : 1));
 const isIn = (parts) => (name) => parts.some((part) => name.startsWith(part));
 const slow = [...new Set(WITH_PROCESSES.flatMap((part) => all.filter(isIn([part]))))];
 const quick = all.filter((name) => !isIn(WITH_PROCESSES)(name));

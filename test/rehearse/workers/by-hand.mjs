@@ -55,13 +55,14 @@ async function report(leaseId, op, body) {
 async function doOne(lease) {
   const { task_id: taskId, lease_id: leaseId, heartbeat_interval_ms: everyMs } = lease;
   let lost = false;
-  const beat = setInterval(async () => {
+  const heartbeat = async () => {
     const answer = await post(`/v1/leases/${leaseId}/heartbeat`, { task_id: taskId });
     if (answer !== undefined && answer.outcome !== 'OK') {
       lost = true;
       clearInterval(beat);
     }
-  }, everyMs);
+  };
+  const beat = setInterval(() => void heartbeat(), everyMs);
   if (broken === 'no-heartbeat') clearInterval(beat);
   try {
     await work(lease, () => lost);
