@@ -48,11 +48,19 @@ export function hear(
 }
 
 /**
- * @returns the leader's time as it would be now, in whole ms; undefined when nothing was heard
- * since this machine started.
+ * @param epoch of the leader that is replaced: the number of the log's newest CoordinatorStarted
+ * @returns the leader's time as it would be now, in whole ms. 0: only an earlier leader was heard,
+ * and time goes on from the newest record alone. The one that is replaced may have been late, and
+ * to go on from the earlier one's time would end its leases before their workers expect it.
+ * undefined: nothing was heard since this machine started.
  */
-export function inheritedMs(heard: Heard | undefined, local: LocalTime): number | undefined {
+export function inheritedMs(
+  heard: Heard | undefined,
+  local: LocalTime,
+  epoch: number,
+): number | undefined {
   if (heard === undefined || heard.bootId !== local.bootId) return undefined;
+  if (heard.epoch !== epoch) return 0;
   return Math.floor(heard.at + Math.max(0, local.monotonicMs - heard.monotonicMs));
 }
 

@@ -38,8 +38,11 @@ export interface CoordinatorOptions {
   readonly skip?: number;
   /** Was fed with the log's first records, so that the start has only the rest to replay. */
   readonly prepared?: Replayer;
-  /** The time of the coordinator before, as it would be now; absent: nobody has heard of it. */
-  readonly inherited?: () => number | undefined;
+  /**
+   * The time of the coordinator before, as it would be now. It is asked once, after the log was
+   * read, with the number of the newest CoordinatorStarted. undefined: nobody has heard of it.
+   */
+  readonly inherited?: (epoch: number) => number | undefined;
   readonly onReplay?: (records: number) => void;
   readonly surroundings?: Surroundings;
 }

@@ -75,7 +75,7 @@ export class Recovery {
   async start(): Promise<void> {
     this.rebuild();
     const acceptClock = this.options.acceptClock ?? false;
-    const inherited = this.options.inherited?.();
+    const inherited = this.options.inherited?.(this.state.epoch);
     this.time = new CoordinatorTime(this.options.clock, this.state.lastAt, acceptClock, inherited);
     await this.becomeWriter();
   }

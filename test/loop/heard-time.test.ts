@@ -50,32 +50,38 @@ describe('inherited time', () => {
       1_010,
     ],
     [
-      'the leader before, when the next one has not been heard',
+      'a beat of the leader before, after the next one has started',
       heard([beat(1_000), 50], [beat(5_000, 2), 60, 8]),
       70,
       1_020,
     ],
-    ['the next leader', heard([beat(1_000), 50], [beat(900, 2, 8), 60, 8]), 60, 900],
     ['never before the beat', heard([beat(1_000), 50]), 20, 1_000],
   ];
 
   for (const [what, known, monotonicMs, expected] of TABLE) {
     it(`${what}: ${expected ?? 'nothing to inherit'}`, () => {
-      expect(inheritedMs(known, local(monotonicMs))).to.equal(expected);
+      expect(inheritedMs(known, local(monotonicMs), HEAD)).to.equal(expected);
     });
   }
+
+  it('is that of the leader which is replaced, and of no earlier one', () => {
+    const known = heard([beat(1_000), 50]);
+    expect(inheritedMs(known, local(60), HEAD + 1)).to.equal(0);
+    const next = hear(known, beat(900, 2, HEAD + 1), HEAD + 1, local(60));
+    expect(inheritedMs(next, local(70), HEAD + 1)).to.equal(910);
+  });
 
   it('outlives the process and not the machine', () => {
     const known = heard([beat(1_000), 50]);
     const kept = parseHeard(heardText(known as Heard));
     expect(kept).to.deep.equal(known);
-    expect(inheritedMs(kept, local(60))).to.equal(1_010);
-    expect(inheritedMs(kept, local(60, 'boot 2'))).to.equal(undefined);
+    expect(inheritedMs(kept, local(60), HEAD)).to.equal(1_010);
+    expect(inheritedMs(kept, local(60, 'boot 2'), HEAD)).to.equal(undefined);
   });
 
   it('is news on another boot although the beat was heard before', () => {
     const known = hear(heard([beat(1_000), 50]), beat(1_000), HEAD, local(3, 'boot 2'));
-    expect(inheritedMs(known, local(4, 'boot 2'))).to.equal(1_001);
+    expect(inheritedMs(known, local(4, 'boot 2'), HEAD)).to.equal(1_001);
   });
 
   for (const text of ['', '{', 'null', '7', '{}', '{"epoch":1,"at":"2"}']) {
@@ -91,6 +97,6 @@ describe('inherited time', () => {
       known = hear(known, beat(at, at), HEAD, local(at * fast));
     }
     const now = 4 * 3_600_000;
-    expect(inheritedMs(known, local(now * fast))).to.be.within(now - 300, now + 1);
+    expect(inheritedMs(known, local(now * fast), HEAD)).to.be.within(now - 300, now + 1);
   });
 });

@@ -61,6 +61,22 @@ export const isTrimmed = (group: { readonly last: number }, through: number): bo
   group.last <= through;
 
 /**
+ * What a deletion rests on. Time passes between the decision and the deletion, and a machine may be
+ * lost meanwhile: so the deletion is conditional on reports again.
+ * @param through what an earlier `chooseTrim` came to
+ * @returns live nodes whose reports must still stand when it is made; undefined: delete nothing now
+ */
+export function deletionRestsOn(
+  members: readonly Member[],
+  through: number,
+): readonly string[] | undefined {
+  const holders = liveMirrors(members).filter(({ mirrored }) => mirrored >= through);
+  const needed = mirrorsNeeded(members);
+  if (holders.length < needed) return undefined;
+  return holders.slice(0, needed).map(({ node }) => node);
+}
+
+/**
  * Whether a node may be forgotten: at least two live mirrors besides its own must hold the records
  * that etcd has deleted. Otherwise the loss of one disk would lose history.
  */

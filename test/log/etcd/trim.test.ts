@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import {
   ABSENT_AFTER_MS,
   chooseTrim,
+  deletionRestsOn,
   holdersOf,
   isTrimmed,
   type Member,
@@ -97,6 +98,16 @@ describe('trimming', () => {
     expect(trim(members, overfull)).to.deep.equal({ through: 3, counted: ['b', 'c', 'a'] });
     const three = [live('a', 3), live('b', 9), live('c', 8)];
     expect(trim(three, overfull)).to.deep.equal({ through: 8, counted: ['b', 'c'] });
+  });
+
+  it('deletes only while enough live mirrors hold what was decided before', () => {
+    const members = [live('a', 9), live('b', 8), live('c', 7)];
+    expect(deletionRestsOn(members, 8)).to.deep.equal(['a', 'b']);
+    expect(deletionRestsOn(members, 7)).to.deep.equal(['a', 'b']);
+    expect(deletionRestsOn(members, 9)).to.equal(undefined);
+    const without = [live('a', 9), gone('b', 9, 0), live('c', 0)];
+    expect(deletionRestsOn(without, 8)).to.equal(undefined);
+    expect(deletionRestsOn([live('a', 9, 'm'), live('b', 9, 'm')], 8)).to.equal(undefined);
   });
 
   it('takes a group when its last record is covered', () => {
