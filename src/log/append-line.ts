@@ -40,6 +40,11 @@ export class AppendLine {
     return this.enter(this.underWay > 0 ? this.last.then(asking) : asking());
   }
 
+  /** Another writer was found to have the log. */
+  deposed(): void {
+    this.end = 'fenced';
+  }
+
   /** Resolves when nothing is under way any more. */
   async idle(): Promise<void> {
     while (this.underWay > 0) await this.last;

@@ -144,4 +144,6 @@ export type LogErrorCode =
   | 'LOG_IO'
   | 'LOG_ARCHIVE'
   | 'LOG_FENCED'
-  | 'LOG_STORE';
+  | 'LOG_STORE'
+  | 'LOG_SET_BACK'
+  | 'LOG_BEHIND';

@@ -21,7 +21,7 @@ import type {
   StatusResponse,
   TxnResponse,
 } from './wire.ts';
-import { closed, isLeaseGone } from './wire-errors.ts';
+import { closed } from './wire-errors.ts';
 import { bytesOf, keyValueOf, numberOf, wireCondition, wireOperation } from './wire-values.ts';
 
 export class EtcdClient implements Etcd {
@@ -112,7 +112,7 @@ export class EtcdClient implements Etcd {
   }
 
   async revokeLease(id: number): Promise<void> {
-    await this.members.ask('LeaseRevoke', { ID: id }, isLeaseGone);
+    await this.members.ask('LeaseRevoke', { ID: id });
   }
 
   async compact(revision: number): Promise<void> {

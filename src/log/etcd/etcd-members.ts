@@ -60,12 +60,8 @@ export class Members {
     if (!this.isClosed && this.current === member) this.at += 1;
   }
 
-  /** @param isFine an error that stands for an empty answer */
-  async ask<T extends object>(
-    method: Method,
-    request: object,
-    isFine?: (error: WireError) => boolean,
-  ): Promise<T> {
+  /** @throws EtcdError */
+  async ask<T extends object>(method: Method, request: object): Promise<T> {
     for (let isRenewed = false; ; isRenewed = true) {
       const token = await this.token();
       const member = this.current;
@@ -73,7 +69,6 @@ export class Members {
         return (await this.raced(member.call(method, request, token))) as T;
       } catch (error) {
         const said = error as WireError;
-        if (isFine?.(said) === true) return {} as T;
         if (this.user !== undefined && !isRenewed && isTokenOld(said)) this.forgetToken();
         else throw this.told(member, said);
       }

@@ -11,8 +11,14 @@ import { LogCorrupt } from '../log.ts';
 import { jsonBytes, numberIn, readStrictly, textIn } from './strict-json.ts';
 
 /** etcd takes requests of 1.5 MiB by default; a piece travels with the manifest and head. */
-export const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 const LENGTH_BYTES = 4;
+
+/** Where a log ends: its last record, and the checksum with which that one's bytes begin. */
+export interface End {
+  readonly last: number;
+  readonly check: number;
+}
 
 export interface Manifest {
   /** Number of the record before the group, 0 when the log begins here. */
@@ -65,13 +71,14 @@ export const decodeManifest = (key: string, value: Uint8Array): Manifest =>
 
 /**
  * @param records numbered without a gap
- * @param after the record before them, and the checksum of that record
+ * @param after where the log ends now
  * @param revision that head has
  */
 export function encodeGroup(
   records: readonly LogRecord[],
-  after: { readonly last: number; readonly check: number },
+  after: End,
   revision: number,
+  pieceBytes = PIECE_BYTES,
 ): EncodedGroup {
   const parts: Uint8Array[] = [];
   let lastCheck = 0;
@@ -84,8 +91,8 @@ export function encodeGroup(
   }
   const all = Buffer.concat(parts);
   const pieces: Uint8Array[] = [];
-  for (let at = 0; at < all.length; at += PIECE_BYTES) {
-    pieces.push(all.subarray(at, at + PIECE_BYTES));
+  for (let at = 0; at < all.length; at += pieceBytes) {
+    pieces.push(all.subarray(at, at + pieceBytes));
   }
   const first = records[0]?.seq ?? 0;
   const gap = first - after.last - 1;
@@ -104,7 +111,8 @@ export function encodeGroup(
 }
 
 export interface DecodedGroup {
-  readonly records: LogRecord[];
+  readonly manifest: Manifest;
+  readonly records: readonly LogRecord[];
   readonly lastCheck: number;
 }
 
@@ -126,7 +134,7 @@ export function decodeGroup(manifest: Manifest, pieces: readonly Uint8Array[]): 
   if (at !== all.length || all.length !== bytes || hashOf(all) !== hash) {
     throw new LogCorrupt(first, 'the group that it begins is not the one that etcd announced');
   }
-  return { records, lastCheck };
+  return { manifest, records, lastCheck };
 }
 
 const hashOf = (bytes: Uint8Array): string =>

@@ -51,6 +51,3 @@ function meaningOf(code: number, details: string): EtcdErrorCode {
 /** The token ran out, or etcd's users changed: etcd did not look at the request. */
 export const isTokenOld = ({ code, details }: WireError): boolean =>
   code === UNAUTHENTICATED || /invalid auth token|revision of auth store is old/.test(details);
-
-export const isLeaseGone = ({ details }: WireError): boolean =>
-  /requested lease not found/.test(details);

@@ -192,7 +192,7 @@ withEtcd('log/etcd/grpc-etcd, one member', { members: 1 }, (cluster) => {
     await etcd.revokeLease(lease);
     expect((await etcd.range(key('leased'), undefined)).kvs).to.deep.equal([]);
     expect(await etcd.keepLease(lease)).to.equal(0);
-    await etcd.revokeLease(lease);
+    expect((await refusal(etcd.revokeLease(lease))).code).to.equal('refused');
   });
 
   it('tells the state of the members and that no alarm stands', async () => {

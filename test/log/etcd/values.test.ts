@@ -11,6 +11,12 @@ import {
 } from '../../../src/log/etcd/group.ts';
 import { decodeHead, encodeHead, type Head } from '../../../src/log/etcd/head.ts';
 import { keysOf, prefixEnd } from '../../../src/log/etcd/keys.ts';
+import {
+  decodeFrozen,
+  decodeTrimMark,
+  encodeFrozen,
+  encodeTrimMark,
+} from '../../../src/log/etcd/trim-mark.ts';
 import { LogCorrupt, LogError } from '../../../src/log/log.ts';
 import { created, group, started } from '../records.ts';
 
@@ -78,6 +84,17 @@ describe('log/etcd/head', () => {
         .to.throw(LogError, 'under head')
         .with.property('code', 'LOG_STORE');
     }
+  });
+});
+
+describe('log/etcd/trim-mark', () => {
+  it('is read back as written, and a frozen log as well', () => {
+    const mark = { through: 7, check: 9 };
+    expect(decodeTrimMark(encodeTrimMark(mark))).to.deep.equal(mark);
+    const frozen = { by: 'a', last: 9, head: 7 };
+    expect(decodeFrozen(encodeFrozen(frozen))).to.deep.equal(frozen);
+    expect(() => decodeTrimMark(encodeFrozen(frozen))).to.throw(LogError, 'under trim');
+    expect(() => decodeFrozen(encodeTrimMark(mark))).to.throw(LogError, 'under frozen');
   });
 });
 

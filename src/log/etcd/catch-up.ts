@@ -1,0 +1,98 @@
+// Owns the bringing of a mirror to where the log in etcd ends, and what forbids it: etcd was set
+// back, has forgotten what the mirror lacks, or has agreed on something else.
+
+import type { LogRecord } from '../../model/records.ts';
+import { LogCorrupt, LogError } from '../log.ts';
+import type { Etcd } from './etcd.ts';
+import { readGroups } from './group-pages.ts';
+import type { Keys } from './keys.ts';
+import type { Mirror } from './mirror.ts';
+import { type Repeating, untilAnswered } from './repeating.ts';
+import type { KnownHead, Snapshot } from './snapshot.ts';
+import type { Tail } from './tail.ts';
+import { frozenText } from './trim-mark.ts';
+
+/** Told of each record that the mirror has taken and flushed, in order. */
+export type Feed = (record: LogRecord) => void;
+
+export interface CatchingUp {
+  readonly etcd: Pick<Etcd, 'range' | 'txn'>;
+  readonly keys: Keys;
+  readonly tail: Tail;
+  readonly mirror: Mirror;
+}
+
+/**
+ * @returns the revision of etcd at which the mirror has everything; then head is known
+ * @throws EtcdError; LogError LOG_SET_BACK, LOG_BEHIND, LOG_STORE, LOG_IO; LogCorrupt
+ */
+export async function catchUp(
+  { etcd, keys, tail, mirror }: CatchingUp,
+  repeating: Repeating,
+  feed: Feed,
+): Promise<number> {
+  let vanishedAt = -1;
+  for (;;) {
+    const snapshot = await tail.look(repeating);
+    const known = await believed(snapshot, tail, mirror);
+    const { end } = mirror;
+    if (end.last === known.head.last) {
+      tail.adopt(known);
+      return snapshot.revision;
+    }
+    const read = () => readGroups(etcd, keys, end, snapshot.revision);
+    const groups = await untilAnswered(read, repeating);
+    if (groups === 'compacted') continue;
+    if (groups === 'vanished') {
+      // Groups are deleted after `trim` says so: a second look would have shown that.
+      if (vanishedAt === end.last) throw new LogCorrupt(end.last + 1, 'etcd does not have it');
+      vanishedAt = end.last;
+      continue;
+    }
+    for (const { records } of joined(groups)) {
+      await mirror.mustAppend(records);
+      for (const record of records) feed(record);
+    }
+  }
+}
+
+/** @returns head, when the mirror can go on from what stands in etcd. */
+async function believed(
+  { known, trim, frozen }: Snapshot,
+  tail: Tail,
+  mirror: Mirror,
+): Promise<KnownHead> {
+  const { last, check } = mirror.end;
+  if (frozen !== undefined) throw new LogError('LOG_SET_BACK', frozenText(frozen));
+  if (known === undefined && last === 0) {
+    throw new LogError(
+      'LOG_STORE',
+      'etcd has no log of this name; `leasehold cluster init` makes one',
+    );
+  }
+  if (known === undefined || known.head.last < last) {
+    throw new LogError('LOG_SET_BACK', await tail.freeze(known, last));
+  }
+  const isSame = known.head.last !== last || check === undefined || known.head.check === check;
+  if (!isSame) throw new LogCorrupt(last, 'etcd has agreed on another record under this number');
+  if (trim === undefined || trim.through <= last) return known;
+  throw new LogError(
+    'LOG_BEHIND',
+    `the log of this data directory ends at record ${last}, and etcd holds only what comes after ` +
+      `record ${trim.through}: copy another node's log with \`leasehold backup --from URL DIR\``,
+  );
+}
+
+/** Small groups as one, as far as no numbers are left out: a flush costs more than a record. */
+function joined<T extends { readonly records: readonly LogRecord[] }>(groups: readonly T[]) {
+  const all: { records: LogRecord[] }[] = [];
+  for (const { records } of groups) {
+    const before = all.at(-1);
+    if (before?.records.at(-1)?.seq === (records[0] as LogRecord).seq - 1) {
+      before.records.push(...records);
+    } else {
+      all.push({ records: [...records] });
+    }
+  }
+  return all;
+}

@@ -1,0 +1,124 @@
+// Owns the reading of groups from etcd behind a record that a mirror holds already: in pages that
+// are bounded in bytes, each group verified to follow the one before it.
+
+import { LogCorrupt } from '../log.ts';
+import { type Etcd, EtcdError, type KeyValue } from './etcd.ts';
+import { type DecodedGroup, decodeGroup, decodeManifest, type Manifest } from './group.ts';
+import { type Keys, prefixEnd } from './keys.ts';
+
+/** Where a mirror ends. */
+export interface MirrorEnd {
+  readonly last: number;
+  /** The checksum with which that record's bytes begin; undefined: the record was forgotten. */
+  readonly check: number | undefined;
+}
+
+/** A page has one group at least, however large that is. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+const PAGE_GROUPS = 100;
+/** etcd takes 128 operations in a transaction. */
+const GETS_AT_ONCE = 100;
+
+/**
+ * @param end the last record that the reader holds
+ * @param revision of a look at head that ended beyond it
+ * @returns 'compacted' when the revision is gone, and 'vanished' when a piece or a group is: look
+ *   at head and at trim anew
+ * @throws EtcdError; LogCorrupt naming the first record that is not as it was written
+ */
+export async function readGroups(
+  etcd: Pick<Etcd, 'range' | 'txn'>,
+  keys: Keys,
+  end: MirrorEnd,
+  revision: number,
+): Promise<DecodedGroup[] | 'compacted' | 'vanished'> {
+  const from = keys.group(end.last + 1);
+  const found = await asOf(revision, (options) =>
+    etcd.range(from, prefixEnd(keys.groups), { ...options, limit: PAGE_GROUPS }),
+  );
+  if (found === 'compacted') return found;
+  const page = onePage(found.kvs.map(({ key, value }) => decodeManifest(key, value)));
+  const pieces = await readPieces(etcd, keys, page);
+  if (page.length === 0 || pieces === undefined) return 'vanished';
+  let at: MirrorEnd = end;
+  return page.map((manifest) => {
+    const group = follows(at, manifest, pieces.splice(0, manifest.chunks));
+    at = { last: manifest.last, check: group.lastCheck };
+    return group;
+  });
+}
+
+/**
+ * A group that must follow this record.
+ * @throws LogCorrupt naming the first record that is not as it was written
+ */
+export function follows(
+  end: MirrorEnd,
+  manifest: Manifest,
+  pieces: readonly Uint8Array[],
+): DecodedGroup {
+  if (manifest.after !== end.last) {
+    throw new LogCorrupt(end.last + 1, `etcd goes on behind record ${manifest.after} instead`);
+  }
+  if (end.check !== undefined && manifest.afterCheck !== end.check) {
+    throw new LogCorrupt(end.last, 'etcd has agreed on another record under this number');
+  }
+  return decodeGroup(manifest, pieces);
+}
+
+async function asOf<T>(
+  revision: number,
+  read: (options: { readonly revision: number }) => Promise<T>,
+): Promise<T | 'compacted'> {
+  try {
+    return await read({ revision });
+  } catch (error) {
+    if (error instanceof EtcdError && error.code === 'compacted') return 'compacted';
+    throw error;
+  }
+}
+
+function onePage(manifests: readonly Manifest[]): Manifest[] {
+  let bytes = 0;
+  const tooMuch = manifests.findIndex((manifest, i) => {
+    bytes += manifest.bytes;
+    return i > 0 && bytes > PAGE_BYTES;
+  });
+  return manifests.slice(0, tooMuch === -1 ? undefined : tooMuch);
+}
+
+/**
+ * Pieces never change, so they are read as they are now.
+ * @returns undefined when one is not there
+ */
+async function readPieces(
+  etcd: Pick<Etcd, 'txn'>,
+  keys: Keys,
+  manifests: readonly Manifest[],
+): Promise<Uint8Array[] | undefined> {
+  const wanted = manifests.flatMap(({ first, revision, chunks, bytes }) =>
+    Array.from({ length: chunks }, (_, i) => ({
+      get: keys.chunk(first, revision, i),
+      bytes: bytes / chunks,
+    })),
+  );
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < wanted.length; ) {
+    const end = endOfRead(wanted, at);
+    const gets = wanted.slice(at, end).map(({ get }) => ({ get }));
+    const found = (await etcd.txn([], gets)).found.map(([kv]) => kv);
+    if (found.some((kv) => kv === undefined)) return undefined;
+    pieces.push(...(found as KeyValue[]).map(({ value }) => value));
+    at = end;
+  }
+  return pieces;
+}
+
+function endOfRead(wanted: readonly { readonly bytes: number }[], from: number): number {
+  let bytes = 0;
+  for (let at = from; at < wanted.length; at++) {
+    bytes += wanted[at]?.bytes ?? 0;
+    if (at > from && (bytes > PAGE_BYTES || at - from === GETS_AT_ONCE)) return at;
+  }
+  return wanted.length;
+}
