@@ -48,6 +48,7 @@ export const COMMANDS: Commands = {
     summary: 'show the workers that were heard of, and what each holds',
     load: () => import('./workers.ts'),
   },
+  top: { summary: 'watch queues and workers on one screen', load: () => import('./top.ts') },
   stats: { summary: 'show counts of tasks, leases and workers', load: () => import('./stats.ts') },
   kill: { summary: 'end tasks for good', load: () => import('./kill.ts') },
   redrive: { summary: 'run FAILED or DEAD tasks once more', load: () => import('./redrive.ts') },

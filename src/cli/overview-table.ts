@@ -28,7 +28,7 @@ function rateText(value: unknown): string {
 /** @param now the coordinator's time when the rows were made */
 export function queueColumns(now: number): readonly Column<Fields>[] {
   return [
-    { head: 'queue', value: (row) => String(row['queue']), least: 12 },
+    { head: 'queue', value: (row) => String(row['queue']), least: 10 },
     { head: 'waiting', value: (row) => countText(row['waiting']), isNumber: true },
     { head: 'delayed', value: (row) => countText(row['delayed']), isNumber: true },
     { head: 'leased', value: (row) => countText(row['leased']), isNumber: true },
@@ -39,7 +39,7 @@ export function queueColumns(now: number): readonly Column<Fields>[] {
     {
       head: 'by',
       value: ({ last_asked_by: by }) => (by === undefined ? '' : String(by)),
-      least: 8,
+      least: 6,
     },
   ];
 }
@@ -56,7 +56,7 @@ function askedText({ last_asked_at: at, parked_requests: parked }: Fields, now: 
 /** @param now the coordinator's time when the rows were made */
 export function workerColumns(now: number): readonly Column<Fields>[] {
   return [
-    { head: 'worker', value: (row) => String(row['worker_id']), least: 12 },
+    { head: 'worker', value: (row) => String(row['worker_id']), least: 10 },
     { head: 'leases', value: (row) => countText(row['active_leases']), isNumber: true },
     { head: 'capacity', value: capacityText, isNumber: true },
     { head: 'last heard of', value: (row) => seenText(row, now) },

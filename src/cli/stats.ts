@@ -28,12 +28,22 @@ export function define(command: Command, io: Io): void {
 async function stats(options: Options, io: Io): Promise<void> {
   const server = new Server(options, io);
   const isWatched = options.watch === true;
+  const isScreen = isWatched && io.stdout.isTTY;
+  let epoch: unknown;
+  let restarted = '';
   try {
     for (;;) {
       const body = successOf(await server.ask('stats', {}), options);
       server.tellRecovery('it answers again');
-      if (isWatched && io.stdout.isTTY) io.stdout.write(CLEAR);
+      if (epoch !== undefined && body['epoch'] !== epoch) {
+        restarted = `the server was started again (record ${body['epoch']})`;
+        // A page that is made anew would take the line away: there it stands under the page.
+        if (!isScreen) say(io.stderr, `leasehold: ${server.url}: ${restarted}`);
+      }
+      epoch = body['epoch'];
+      if (isScreen) io.stdout.write(CLEAR);
       say(io.stdout, options.json === true ? JSON.stringify(body) : await table(body));
+      if (isScreen && restarted !== '') say(io.stdout, restarted);
       if (!isWatched) return;
       await pause(WATCH_MS);
     }

@@ -41,6 +41,7 @@ describe('a server that goes away', () => {
         await pause(10);
       }
       expect(watcher.out).to.include('"epoch":1');
+      expect(watcher.err).to.match(/the server was started again \(record 3\)\n/);
       const seen = [...follower.out.matchAll(/^(\d+) /gm)].map(([, seq]) => Number(seq));
       expect(seen, 'each record once').to.deep.equal([1, 2, 3]);
       expect(follower.err)
