@@ -26,6 +26,10 @@ export class Program {
     running.add(this);
   }
 
+  get isRunning(): boolean {
+    return running.has(this);
+  }
+
   async #untilClosed(): Promise<unknown[]> {
     const status = await once(this.#child, 'close');
     running.delete(this);
