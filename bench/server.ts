@@ -41,6 +41,8 @@ export interface ServerOptions {
   readonly knobs?: readonly string[];
   /** For node itself, such as --cpu-prof. */
   readonly nodeOptions?: readonly string[];
+  /** Told each line of the standard output that is no log line: what node itself writes. */
+  onLine?(line: string): void;
 }
 
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
@@ -60,7 +62,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   // Whatever ends the bench, its server must not outlive it.
   const end = (): unknown => child.kill('SIGKILL');
   process.once('exit', end);
-  const said = await untilReady(child);
+  const said = await untilReady(child, options.onLine);
   const [http = '', socket = ''] = said.addresses;
   return {
     pid: child.pid as number,
@@ -80,7 +82,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   };
 }
 
-async function untilReady(child: ChildProcess) {
+async function untilReady(child: ChildProcess, onLine?: ServerOptions['onLine']) {
   const said = { addresses: [] as readonly string[], replayMs: 0, replayRecords: 0 };
   let text = '';
   child.stderr?.on('data', (data: Buffer) => {
@@ -89,12 +91,17 @@ async function untilReady(child: ChildProcess) {
   const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   for await (const line of lines) {
+    if (!line.startsWith('{')) {
+      onLine?.(line);
+      continue;
+    }
     const { addresses, msg, ...rest } = JSON.parse(line) as Line;
     said.addresses = addresses ?? said.addresses;
     if (msg !== 'ready') continue;
     clearTimeout(timer);
     // What it says from now on must not fill the pipe.
-    child.stdout?.resume();
+    if (onLine === undefined) child.stdout?.resume();
+    else createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', onLine);
     return { ...said, replayMs: rest.replay_ms ?? 0, replayRecords: rest.replay_records ?? 0 };
   }
   throw new Error(`the server did not become ready: ${text.slice(0, 500)}`);
