@@ -21,10 +21,14 @@ import { distanceBack, WrittenFields } from './write-fields.ts';
 export const CHECKSUM_BYTES = 4;
 
 const CODE = new Map<RecordType, number>(RECORD_TYPES.map((type, i) => [type, i + 1]));
-const writer = new ByteWriter(4096);
-/** The fields are written first: only then is it known which of the optional ones there are. */
-const body = new ByteWriter(4096);
-const written = new WrittenFields(body);
+/** Records are cut from blocks, one after the other: one allocation for hundreds of them. */
+const BLOCK_BYTES = 65_536;
+/** A block that has less room than this is left. A record that needs more makes its block grow. */
+const ROOM_BYTES = 4_096;
+const HEAD_BYTES_MAX = CHECKSUM_BYTES + 1 + 3 * 8;
+const block = new ByteWriter(BLOCK_BYTES);
+const head = new ByteWriter(HEAD_BYTES_MAX);
+const written = new WrittenFields(block);
 const reader = new ByteReader();
 const read = new ReadFields(reader);
 
@@ -42,21 +46,27 @@ export const checksumOf = (b: Uint8Array, at = 0): number =>
   0;
 
 /**
- * @returns the record's bytes, which nothing overwrites; small ones share the runtime's pool.
+ * @returns the record's bytes, which nothing overwrites. Who keeps them keeps their block.
  * @throws RangeError when a field cannot be stored: a number that is not before it in the log, say.
  */
 export function encodeRecord(record: LogRecord): Uint8Array {
+  block.makeRoom(ROOM_BYTES, BLOCK_BYTES);
+  // The fields are written first: only then is it known which of the optional ones there are. The
+  // head is put right before them.
+  const start = block.claim(HEAD_BYTES_MAX);
   written.reset(record);
   visitFields(written, record);
-  writer.reset();
-  writer.u32(0);
-  writer.u8(CODE.get(record.type) as number);
-  writer.varint(written.flags);
-  writer.varint(record.at);
-  writer.varint(record.prev === 0 ? 0 : distanceBack(record.seq, record.prev));
-  writer.append(body.view());
-  writer.setU32(0, checksum(record.seq, writer.view(), CHECKSUM_BYTES, writer.length));
-  return writer.finish();
+  head.reset();
+  head.u32(0);
+  head.u8(CODE.get(record.type) as number);
+  head.varint(written.flags);
+  head.varint(record.at);
+  head.varint(record.prev === 0 ? 0 : distanceBack(record.seq, record.prev));
+  const headStart = start + HEAD_BYTES_MAX - head.length;
+  block.put(headStart, head);
+  const bytes = block.view(headStart);
+  bytes.writeUInt32LE(checksum(record.seq, bytes, CHECKSUM_BYTES, bytes.length), 0);
+  return bytes;
 }
 
 /**

@@ -18,7 +18,6 @@ export class WrittenFields implements Fields {
   }
 
   reset(record: LogRecord): void {
-    this.out.reset();
     this.seq = record.seq;
     this.at = record.at;
     this.prev = record.prev;

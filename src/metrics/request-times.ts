@@ -38,13 +38,14 @@ export class RequestTimes {
   }
 }
 
-const CANCELLED = Buffer.from('"outcome":"CANCELLED"');
+const CANCELLED = '"outcome":"CANCELLED"';
 
 /** The status says it all but for 409, which two outcomes share; such answers are short. */
-export function outcomeOf(op: Op, { status, body }: Answer): Outcome {
+export function outcomeOf(op: Op, answer: Answer): Outcome {
+  const { status } = answer;
   if (status < 300) {
     return op === 'complete' || op === 'fail' || op === 'kill' ? 'COMMITTED' : 'OK';
   }
   if (status === 503) return 'UNAVAILABLE';
-  return status === 409 && body.includes(CANCELLED) ? 'CANCELLED' : 'REJECTED';
+  return status === 409 && answer.text.includes(CANCELLED) ? 'CANCELLED' : 'REJECTED';
 }

@@ -23,14 +23,16 @@ export class ByteWriter {
     this.length = 0;
   }
 
-  /** @returns a copy of what was written, safe to keep; small ones share the runtime's pool. */
-  finish(): Buffer {
-    return Buffer.from(this.view());
+  /** Goes on in new memory unless there is room. Views of what was written stay as they are. */
+  makeRoom(size: number, capacity: number): void {
+    if (this.buffer.length - this.length >= size) return;
+    this.buffer = Buffer.allocUnsafeSlow(capacity);
+    this.length = 0;
   }
 
   /** @returns what was written without copying it: valid until the next write or reset. */
-  view(): Buffer {
-    return this.buffer.subarray(0, this.length);
+  view(from = 0): Buffer {
+    return this.buffer.subarray(from, this.length);
   }
 
   u8(value: number): void {
@@ -94,10 +96,9 @@ export class ByteWriter {
     this.buffer.set(value, at);
   }
 
-  /** As they are, without their length. */
-  append(value: Uint8Array): void {
-    const at = this.claim(value.length);
-    this.buffer.set(value, at);
+  /** Writes what another writer has, a few bytes, over bytes that were claimed. */
+  put(at: number, { buffer, length }: ByteWriter): void {
+    for (let i = 0; i < length; i += 1) this.buffer[at + i] = buffer[i] as number;
   }
 
   /** One byte of presence, then the value; as is the next. */
@@ -126,7 +127,8 @@ export class ByteWriter {
     return true;
   }
 
-  private claim(size: number): number {
+  /** Leaves so many bytes to be written later. @returns where they begin. */
+  claim(size: number): number {
     const at = this.length;
     if (at + size > this.buffer.length) this.grow(size);
     this.length = at + size;

@@ -53,6 +53,21 @@ describe('log/codec', () => {
     });
   });
 
+  it('never overwrites what it gave, whatever sizes come after it', () => {
+    const sizes = [0, 10, 3_000, 5_000, 70_000, 1, 200_000, 60_000];
+    const kept: { bytes: Uint8Array; hex: string; payload: string }[] = [];
+    for (let seq = 1; seq <= 400; seq += 1) {
+      const payload = String(seq % 10).repeat(sizes[seq % sizes.length] as number);
+      const bytes = encodeRecord(created(seq, payload));
+      kept.push({ bytes, hex: toHex(bytes), payload });
+    }
+    for (const [index, { bytes, hex, payload }] of kept.entries()) {
+      expect(toHex(bytes) === hex, `record ${index + 1}`).to.equal(true);
+      const record = decodeRecord(index + 1, bytes);
+      expect(record).to.have.property('payload').that.deep.equals(Buffer.from(payload));
+    }
+  });
+
   it('reads back every record that it writes', () => {
     const property = fc.property(anyRecord, (record) => {
       const again = decodeRecord(record.seq, encodeRecord(record));

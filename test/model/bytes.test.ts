@@ -32,7 +32,7 @@ const item: fc.Arbitrary<Item> = fc.oneof(
 function write(items: readonly Item[], writer = new ByteWriter(16)): Uint8Array {
   writer.reset();
   for (const { kind, value } of items) (writer[kind] as (v: unknown) => void)(value);
-  return writer.finish();
+  return writer.view();
 }
 
 function read(items: readonly Item[], reader: ByteReader): unknown[] {
@@ -84,10 +84,10 @@ describe('protocol/bytes', () => {
     expect(() => new ByteReader(endless).varint()).to.throw(RangeError);
   });
 
-  it('gives views from bytes and copies from bytesCopy and finish', () => {
+  it('gives views from bytes and copies from bytesCopy', () => {
     const writer = new ByteWriter(16);
     writer.bytes(Uint8Array.of(1, 2, 3));
-    const input = writer.finish();
+    const input = Buffer.from(writer.view());
     const view = new ByteReader(input).bytes();
     const copy = new ByteReader(input).bytesCopy();
     input[1] = 9;
@@ -96,6 +96,18 @@ describe('protocol/bytes', () => {
     writer.u32(7);
     expect(input[2]).to.equal(2);
     expect(Array.from(writer.view())).to.deep.equal([7, 0, 0, 0]);
+  });
+
+  it('goes on in new memory when there is no room, and leaves what was written', () => {
+    const writer = new ByteWriter(16);
+    writer.u32(7);
+    const first = writer.view();
+    writer.makeRoom(12, 16);
+    expect(writer.length).to.equal(4);
+    writer.makeRoom(13, 32);
+    expect(writer.length).to.equal(0);
+    writer.u32(9);
+    expect([first[0], writer.view()[0]]).to.deep.equal([7, 9]);
   });
 
   it('reads a part of a larger input and refuses a range outside it', () => {

@@ -58,7 +58,7 @@ export function encodeMark(key: number, mark: Mark): Uint8Array {
     writeHeader(out, mark);
   }
   out.setU32(0, checksum(key, out.view(), CHECKSUM_BYTES, out.length));
-  return out.finish();
+  return out.view();
 }
 
 function writeHeader(out: ByteWriter, header: Header): void {
