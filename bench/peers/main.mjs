@@ -34,7 +34,7 @@ const STOP_MS = 10_000;
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '0.6' },
+    seconds: { type: 'string', default: '0.5' },
     only: { type: 'string', default: '' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -45,7 +45,7 @@ const chosen = SYSTEMS.filter(({ name }) =>
 );
 if (values.help || chosen.length === 0 || !(rounds >= 1) || !(seconds > 0)) {
   console.error(
-    'usage: npm run bench:peers -- [--rounds 5] [--seconds 0.6] [--only PART-OF-NAME,…]\n' +
+    'usage: npm run bench:peers -- [--rounds 5] [--seconds 0.5] [--only PART-OF-NAME,…]\n' +
       `systems: ${SYSTEMS.map(({ name }) => name).join('; ')}`,
   );
   process.exit(2);
