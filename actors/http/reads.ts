@@ -3,6 +3,7 @@
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { SINGLE } from '../../src/model/cluster-view.ts';
 import type { ParseLimits } from '../../src/model/limits.ts';
 import { notLeader, type Unavailable, unavailable } from '../../src/model/refusal.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
@@ -10,7 +11,6 @@ import { formatRefusal } from '../../src/protocol/format.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
 import { isRefusal } from '../../src/protocol/parse-fields.ts';
-import { SINGLE } from '../shared/cluster-note.ts';
 import type { Progress } from '../shared/progress.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
 import { readFields, readQuery } from './fields.ts';

@@ -5,12 +5,12 @@
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
 import { RequestTimes } from '../../src/metrics/request-times.ts';
+import type { ClusterView } from '../../src/model/cluster-view.ts';
 import { operationOf } from '../../src/model/operations.ts';
 import { notLeader, type UnavailableReason, unavailable } from '../../src/model/refusal.ts';
 import { type Request } from '../../src/model/request.ts';
 import { type Answer, answerOf, decodeAnswer } from '../../src/protocol/answer-frame.ts';
 import { encodeRequest } from '../../src/protocol/request-codec.ts';
-import type { ClusterView } from '../shared/cluster-note.ts';
 import type { Progress } from '../shared/progress.ts';
 
 /** Who waits for an answer: one object a request, which gate and mailbox keep until it is there. */

@@ -4,6 +4,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
 import type { CoreKnobs } from '../../src/model/knobs.ts';
+import type { ClusterSettings } from '../../src/settings/cluster-settings.ts';
 
 /** workerData of the coordinator's thread; `control` and the ends' ports are transferred. */
 export interface CoordinatorData {
@@ -19,6 +20,12 @@ export interface CoordinatorData {
   readonly acceptClock: boolean;
   /** Numbers to be left free by the first record of a restored log; 0 on any other start. */
   readonly skip: number;
+  /** The cluster that this server is a node of; undefined: its log is its own. */
+  readonly cluster?: ClusterSettings | undefined;
+  /** Starts of this node that failed one after the other although it was elected. */
+  readonly failedStarts: number;
+  /** Of the product. */
+  readonly version: string;
   /** The consumer's halves of the connections that exist at the start. */
   readonly ends: readonly MailboxEnd[];
   /** See progress.ts. */
@@ -33,6 +40,8 @@ export interface CoordinatorFatal {
   readonly code: string;
   /** A sentence for the operator, naming the record or path where there is one. */
   readonly message: string;
+  /** Of a node of a cluster: it goes back to following in a new thread, with so many failures. */
+  readonly followsAgain?: { readonly failedStarts: number };
 }
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
@@ -58,6 +67,8 @@ export type FromCoordinator =
       readonly replayRecords: number;
       readonly epoch: number;
     }
+  /** A node of a cluster runs and can take over: requests are for another node. */
+  | { readonly kind: 'following' }
   /** All records up to this number may be shown; sent after each flush, for the reader. */
   | { readonly kind: 'durable'; readonly seq: number }
   /** Everything is answered and the log is closed; the thread ends after this. */

@@ -3,6 +3,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
+import { SINGLE } from '../../src/model/cluster-view.ts';
 import { bodyMaxBytes } from '../../src/model/limits.ts';
 import { notLeader } from '../../src/model/refusal.ts';
 import { formatRefusal } from '../../src/protocol/format.ts';
@@ -10,7 +11,6 @@ import { Gate } from '../ingress/gate.ts';
 import { ReaderLink } from '../ingress/reader-link.ts';
 import type { SocketIngressData } from '../ingress/start-data.ts';
 import { warmUp } from '../ingress/warm-up.ts';
-import { SINGLE } from '../shared/cluster-note.ts';
 import type { ProducerControl, StartResult } from '../shared/control.ts';
 import { serveControl } from '../shared/control-port.ts';
 import { listenText } from '../shared/listen-text.ts';

@@ -50,7 +50,7 @@ export function planSystem(
   const timer: DataOf<TimerData> = { tickMs: values.tickMs };
   return {
     dataDir,
-    coordinator: planCoordinator(settings, dataDir, progress),
+    coordinator: planCoordinator(settings, dataDir, progress, version),
     ingresses: [
       { name: 'http', file: actorFile('http/http-ingress'), data: { ...http } },
       { name: 'socket', file: actorFile('socket/socket-ingress'), data: { ...socket } },
@@ -61,10 +61,12 @@ export function planSystem(
 }
 
 function planCoordinator(
-  { values }: Settings,
+  settings: Settings,
   dataDir: string,
   progress: SharedArrayBuffer,
+  version: string,
 ): CoordinatorPlan {
+  const { values } = settings;
   return {
     file: actorFile('coordinator/coordinator-thread'),
     mailbox: { maxRequests: values.mailboxMax, maxBytes: values.mailboxMaxBytes },
@@ -76,6 +78,9 @@ function planCoordinator(
       tickMs: values.tickMs,
       acceptClock: values.acceptClock,
       skip: 0,
+      cluster: settings.cluster,
+      failedStarts: 0,
+      version,
       core: {
         leaseDurationMs: values.leaseDurationMs,
         heartbeatIntervalMs: values.heartbeatIntervalMs,

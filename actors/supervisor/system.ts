@@ -9,13 +9,11 @@ import type { FromCoordinator } from '../shared/control.ts';
 import { Progress } from '../shared/progress.ts';
 import { type CoordinatorEnd, CoordinatorThread } from './coordinator-life.ts';
 import { Crew } from './crew.ts';
+import { STATUS, statusOf, why } from './endings.ts';
 import { createLogger, type Logger, type LogSettings } from './logger.ts';
 import { planSystem, type SystemPlan } from './plan.ts';
 import { forgetNote, skipOf } from './restored.ts';
 import { Watchdog } from './watchdog.ts';
-
-/** Exit statuses; `doNotRestart` is for supervisors of processes: a restart cannot help. */
-const STATUS = { failed: 1, doNotRestart: 6 } as const;
 
 export interface SystemOptions {
   readonly settings: Settings;
@@ -69,6 +67,7 @@ class System {
   #addresses: string[] = [];
   #stopping = false;
   #wasReady = false;
+  #failedStarts = 0;
   #finish: (status: number) => void = () => {};
 
   constructor(options: SystemOptions) {
@@ -144,7 +143,7 @@ class System {
 
   #launch(): void {
     const { coordinator: plan, dataDir } = this.#plan;
-    const data = { ...plan.data, skip: skipOf(dataDir) };
+    const data = { ...plan.data, skip: skipOf(dataDir), failedStarts: this.#failedStarts };
     const coordinator = new CoordinatorThread({ ...plan, data }, (message) => this.#hear(message));
     this.#coordinator = coordinator;
     this.#crew.connect((name, options) => coordinator.connect(name, options));
@@ -158,14 +157,16 @@ class System {
       case 'ready': {
         const { replayMs, replayRecords, epoch } = message;
         this.#crew.ready();
-        if (!this.#wasReady) this.#options.ready?.();
-        this.#wasReady = true;
+        this.#tellReady();
+        this.#failedStarts = 0;
         forgetNote(this.#plan.dataDir);
         return this.#logger.info(
           { replay_ms: replayMs, replay_records: replayRecords, epoch },
           'ready',
         );
       }
+      case 'following':
+        return this.#tellReady();
       case 'durable':
         return this.#crew.durable(message.seq);
       case 'log': {
@@ -176,6 +177,12 @@ class System {
       case 'fatal':
         return; // Both come again as the thread's end.
     }
+  }
+
+  /** Whoever started the process need not wait any longer. */
+  #tellReady(): void {
+    if (!this.#wasReady) this.#options.ready?.();
+    this.#wasReady = true;
   }
 
   #tellStart({ created, records }: { created: boolean; records: number }): void {
@@ -204,6 +211,11 @@ class System {
     this.#progress.committingSince = 0;
     const now = performance.now();
     this.#restarts = this.#restarts.filter((at) => now - at < CALM_MS);
+    if (end.kind === 'fatal' && end.followsAgain !== undefined) {
+      this.#failedStarts = end.followsAgain.failedStarts;
+      this.#logger.warn({ why: why(end) }, 'this node could not begin to lead and follows again');
+      return this.#launch();
+    }
     if (end.kind !== 'died') return this.#finish(this.#refuse(why(end), statusOf(end)));
     this.#logger.error({ why: end.error.stack ?? end.error.message }, 'the coordinator died');
     if (this.#restarts.length === RESTARTS_MAX) {
@@ -219,16 +231,3 @@ class System {
     return status;
   }
 }
-
-/** A log that another process has, or that cannot be believed, is the same after a restart. */
-const FINAL = new Set(['LOG_CORRUPT', 'LOG_LOCKED', 'LOG_FORMAT_NEWER', 'LOG_FENCED']);
-
-const statusOf = (end: CoordinatorEnd): number =>
-  end.kind === 'fatal' && FINAL.has(end.code) ? STATUS.doNotRestart : STATUS.failed;
-
-const why = (end: CoordinatorEnd): string =>
-  end.kind === 'fatal'
-    ? `${end.code}: ${end.message}`
-    : end.kind === 'died'
-      ? end.error.message
-      : 'the coordinator stopped without being asked to';

@@ -24,6 +24,10 @@ export const COMMANDS: Commands = {
   verify: { summary: 'check every record of a data directory', load: () => import('./verify.ts') },
   state: { summary: 'show the state as it was after any record', load: () => import('./state.ts') },
   backup: { summary: 'copy a data directory', load: () => import('./backup.ts') },
+  cluster: {
+    summary: 'make and operate a cluster of several nodes',
+    load: () => import('./cluster.ts'),
+  },
   lab: {
     summary: 'run a coordinator to play with and print its log',
     load: () => import('./lab.ts'),

@@ -89,13 +89,13 @@ export class Coordinator {
 
   /** Decides one request. `events.answer` delivers its answer, at once or after a flush. */
   take(ticket: Ticket, request: Request): void {
-    if (this.recovery.mode === 'rebuilding' && this.reading.defer(ticket, request)) return;
+    const now = this.now();
+    if (this.reading.defer(ticket, request, now)) return;
     const down = this.recovery.refuses(request);
     if (down !== undefined) {
       this.events.answer(ticket, down);
       return;
     }
-    const now = this.now();
     const subject = this.located(request, now);
     const refused = validate(this.state, request, subject);
     if (refused !== undefined) this.answer(ticket, refused);
@@ -109,6 +109,7 @@ export class Coordinator {
   tick(): void {
     const now = this.now();
     this.recovery.tick(now);
+    this.unavailable(this.reading.takeLate(now), 'the log is not readable yet');
     if (!this.recovery.serving) return;
     this.expiry.expireDue(now);
     this.granting.tick(now);
@@ -217,7 +218,7 @@ export class Coordinator {
   private lost(result: 'fenced' | 'failed', tickets: readonly Ticket[]): void {
     const all = [...tickets, ...this.granting.withdrawAll()];
     this.unavailable(all, 'the log did not take the record');
-    this.reading.restart();
+    this.reading.restart(this.now());
     this.recovery.lost(result);
   }
 

@@ -19,12 +19,20 @@ import type { Mode, Turn } from './turn.ts';
 
 /** Reads that wait for a rebuild at most; more are refused like writes. */
 const DEFERRED_MAX = 4_096;
+/** A store that other machines hold may be away for long; then a read is refused like a write. */
+const DEFERRED_MAX_MS = 10_000;
+
+interface Deferred {
+  readonly request: ReadRequest;
+  /** Coordinator time. */
+  readonly since: number;
+}
 
 type QueuesOrWorkers = Extract<ReadRequest, { op: 'queues' | 'workers' }>;
 
 export class Reading {
   /** Reads that came while the state was being made equal to the log: they wait for it. */
-  private readonly deferred = new Map<Ticket, ReadRequest>();
+  private readonly deferred = new Map<Ticket, Deferred>();
   private readonly listings = new Listings();
   private readonly turn: Turn;
   private readonly granting: Granting;
@@ -50,15 +58,27 @@ export class Reading {
   }
 
   /** @returns true when the request is a read that will be answered when the rebuild is over. */
-  defer(ticket: Ticket, request: Request): boolean {
-    if (!isRead(request) || this.deferred.size >= DEFERRED_MAX) return false;
-    this.deferred.set(ticket, request);
+  defer(ticket: Ticket, request: Request, now: number): boolean {
+    if (this.turn.mode !== 'rebuilding' || !isRead(request)) return false;
+    if (this.deferred.size >= DEFERRED_MAX) return false;
+    this.deferred.set(ticket, { request, since: now });
     return true;
   }
 
   withdraw(ticket: Ticket): void {
     this.deferred.delete(ticket);
     this.listings.withdraw(ticket);
+  }
+
+  /** @returns the tickets of reads that have waited for the rebuild long enough. */
+  takeLate(now: number): Ticket[] {
+    const late: Ticket[] = [];
+    for (const [ticket, { since }] of this.deferred) {
+      if (now - since < DEFERRED_MAX_MS) break;
+      late.push(ticket);
+    }
+    for (const ticket of late) this.deferred.delete(ticket);
+    return late;
   }
 
   /** Whether a long list is being looked at: `proceed` goes on with it. */
@@ -73,14 +93,19 @@ export class Reading {
   }
 
   /** The state is being made anew: the lists of the old one are begun again with the new one. */
-  restart(): void {
-    for (const [ticket, request] of this.listings.takeAll()) this.deferred.set(ticket, request);
+  restart(now: number): void {
+    for (const [ticket, request] of this.listings.takeAll()) {
+      this.deferred.set(ticket, { request, since: now });
+    }
   }
 
   /** @returns the reads that waited for the rebuild, once it is over or will never be. */
   takeDeferred(mode: Mode): [Ticket, ReadRequest][] {
     if (mode === 'rebuilding') return [];
-    const waiting = [...this.deferred];
+    const waiting = [...this.deferred].map(([ticket, { request }]): [Ticket, ReadRequest] => [
+      ticket,
+      request,
+    ]);
     this.deferred.clear();
     return waiting;
   }

@@ -3,12 +3,14 @@
 
 import type { CoreKnobs } from '../model/knobs.ts';
 import { DURATION_MAX_MS } from '../model/knobs.ts';
+import { CLUSTER_KNOBS, type ClusterKnobValues } from './cluster-knobs.ts';
+import { bytes, DAY_MS, duration, type Knob, MEBIBYTE, port, text, whole } from './knob.ts';
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevelKnob = (typeof LOG_LEVELS)[number];
 
 /** The effective value of every knob. What the core decides by is a part of them. */
-export interface KnobValues extends Omit<CoreKnobs, 'answerMaxBytes'> {
+export interface KnobValues extends Omit<CoreKnobs, 'answerMaxBytes'>, ClusterKnobValues {
   readonly dataDir: string;
   readonly archiveDir: string | undefined;
   readonly tickMs: number;
@@ -28,67 +30,9 @@ export interface KnobValues extends Omit<CoreKnobs, 'answerMaxBytes'> {
 }
 export type KnobName = keyof KnobValues;
 
-interface Words {
-  readonly help: string;
-  readonly unit?: 'ms' | 'bytes';
-}
-export type Knob = Words &
-  (
-    | {
-        readonly kind: 'whole';
-        readonly min: number;
-        readonly max: number;
-        readonly default?: number;
-      }
-    | {
-        readonly kind: 'number';
-        readonly min: number;
-        readonly max: number;
-        readonly default: number;
-      }
-    | { readonly kind: 'text'; readonly default?: string; readonly maxBytes?: number }
-    | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly default: string }
-    | { readonly kind: 'switch'; readonly default: false }
-  );
-
-const DAY_MS = 86_400_000;
-const MEBIBYTE = 1_048_576;
 const COUNT_MAX = 1_000_000_000;
 /** What the system has room for; it would listen at a path that is cut off there. */
 const SOCKET_PATH_MAX_BYTES = process.platform === 'darwin' ? 103 : 107;
-
-const duration = (min: 0 | 1, standard: number, help: string): Knob => ({
-  kind: 'whole',
-  min,
-  max: DURATION_MAX_MS,
-  default: standard,
-  unit: 'ms',
-  help,
-});
-const bytes = (min: number, max: number, standard: number, help: string): Knob => ({
-  kind: 'whole',
-  min,
-  max,
-  default: standard,
-  unit: 'bytes',
-  help,
-});
-const port = (standard: number, help: string): Knob => ({
-  kind: 'whole',
-  min: 0,
-  max: 65_535,
-  default: standard,
-  help,
-});
-const whole = (min: number, max: number, standard: number, help: string): Knob => ({
-  kind: 'whole',
-  min,
-  max,
-  default: standard,
-  help,
-});
-const text = (standard: string | undefined, help: string): Knob =>
-  standard === undefined ? { kind: 'text', help } : { kind: 'text', default: standard, help };
 
 export const KNOBS: Readonly<Record<KnobName, Knob>> = {
   dataDir: text('./leasehold-data', 'directory of the log'),
@@ -158,6 +102,7 @@ export const KNOBS: Readonly<Record<KnobName, Knob>> = {
     256 * MEBIBYTE,
     'size at which a segment of the log is full',
   ),
+  ...CLUSTER_KNOBS,
   acceptClock: {
     kind: 'switch',
     default: false,
@@ -173,26 +118,3 @@ export const keyOf = (name: KnobName): string =>
 export const flagOf = (name: KnobName): string => `--${keyOf(name).replaceAll('_', '-')}`;
 /** LEASEHOLD_LEASE_DURATION_MS */
 export const variableOf = (name: KnobName): string => `LEASEHOLD_${keyOf(name).toUpperCase()}`;
-
-/** Whether the knob is a duration, which may be written with a unit. */
-export const isDuration = ({ unit }: Knob): boolean => unit === 'ms';
-
-/** @returns what may be given, in words. */
-export function rangeOf(knob: Knob): string {
-  const unit = knob.unit === undefined ? '' : ` (${knob.unit})`;
-  switch (knob.kind) {
-    case 'whole':
-      if (isDuration(knob)) return `a duration from ${knob.min} to ${knob.max} ms`;
-      return `a whole number from ${knob.min} to ${knob.max}${unit}`;
-    case 'number':
-      return `a number from ${knob.min} to ${knob.max}`;
-    case 'choice':
-      return `one of ${knob.choices.join(', ')}`;
-    case 'text':
-      return knob.maxBytes === undefined
-        ? 'a text that is not empty'
-        : `a text of 1 to ${knob.maxBytes} bytes`;
-    case 'switch':
-      return 'true or false';
-  }
-}

@@ -4,20 +4,22 @@
 import { errnoText } from '../model/errno-text.ts';
 import { DURATION_EXAMPLES, readDuration } from '../model/read-duration.ts';
 import { parseJson } from '../protocol/json.ts';
+import { type ClusterSettings, clusterSettings } from './cluster-settings.ts';
+import { isDuration, type Knob, rangeOf } from './knob.ts';
+import { KnobError } from './knob-error.ts';
 import {
   flagOf,
-  isDuration,
   KNOB_NAMES,
   KNOBS,
-  type Knob,
   type KnobName,
   type KnobValues,
   keyOf,
-  rangeOf,
   variableOf,
 } from './knob-table.ts';
 import { readToken, TOKEN_VARIABLE, TokenError } from './token.ts';
 import { knobVariable } from './variables.ts';
+
+export { KnobError } from './knob-error.ts';
 
 export type Source = 'flag' | 'env' | 'file' | 'default';
 export interface Settings {
@@ -26,6 +28,8 @@ export interface Settings {
   /** The bearer token itself: shown nowhere. */
   readonly token: string | undefined;
   readonly tokenSource: Source;
+  /** Undefined: the log is on this machine alone. */
+  readonly cluster: ClusterSettings | undefined;
 }
 
 /** Where settings come from; `readFile` throws as node:fs does. */
@@ -37,17 +41,20 @@ export interface SettingSources {
   readFile(path: string): string;
 }
 
-/** A knob that cannot be: the start is refused. The message names the knob and its range. */
-export class KnobError extends Error {
-  override readonly name = 'KnobError';
-  readonly code = 'KNOB';
-}
-
 type Value = string | number | boolean | undefined;
 type Found = readonly [value: Value, source: Source];
 
 /** @throws KnobError */
 export function readSettings(from: SettingSources): Settings {
+  const { values, sources } = readKnobs(from);
+  const [token, tokenSource] = tokenOf(from, values);
+  if (token === undefined) onlyLoopback(values);
+  const cluster = clusterSettings(values, from.readFile);
+  return { values, sources, token, tokenSource, cluster };
+}
+
+/** Each knob by itself, and what each may be. @throws KnobError */
+export function readKnobs(from: SettingSources): Pick<Settings, 'values' | 'sources'> {
   const file = readConfig(from);
   const values: Partial<Record<KnobName, Value>> = {};
   const sources: Partial<Record<KnobName, Source>> = {};
@@ -57,10 +64,7 @@ export function readSettings(from: SettingSources): Settings {
     sources[name] = source;
   }
   heartbeatInterval(values, sources);
-  const known = values as unknown as KnobValues;
-  const [token, tokenSource] = tokenOf(from, known);
-  if (token === undefined) onlyLoopback(known);
-  return { values: known, sources: sources as Settings['sources'], token, tokenSource };
+  return { values: values as unknown as KnobValues, sources: sources as Settings['sources'] };
 }
 
 function find(name: KnobName, from: SettingSources, file: ReadonlyMap<string, unknown>): Found {

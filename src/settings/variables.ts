@@ -2,7 +2,8 @@
 // misspelt variable and its author does not notice, so it is reported here.
 
 import { nearestName } from '../model/nearest.ts';
-import { KNOB_NAMES, type Knob, variableOf } from './knob-table.ts';
+import type { Knob } from './knob.ts';
+import { KNOB_NAMES, variableOf } from './knob-table.ts';
 import { TOKEN_VARIABLE } from './token.ts';
 
 const PREFIX = 'LEASEHOLD_';

@@ -2,8 +2,8 @@
 
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import type { ClusterView } from '../../actors/shared/cluster-note.ts';
 import { Progress } from '../../actors/shared/progress.ts';
+import type { ClusterView } from '../../src/model/cluster-view.ts';
 
 const view = (epoch: number, more: Partial<ClusterView> = {}): ClusterView => ({
   role: 'follower',

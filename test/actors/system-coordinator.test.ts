@@ -18,6 +18,8 @@ function start(ending: string): { thread: CoordinatorThread; heard: FromCoordina
     tickMs: 50,
     acceptClock: false,
     skip: 0,
+    failedStarts: 0,
+    version: '0.0.0',
     progress: Progress.share(),
   };
   const mailbox = { maxRequests: 8, maxBytes: 1_024 };

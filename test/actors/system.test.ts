@@ -37,6 +37,8 @@ class Play {
           tickMs: 50,
           acceptClock: false,
           skip: 0,
+          failedStarts: 0,
+          version: '0.0.0',
           core: {} as CoreKnobs,
         };
         return {

@@ -28,6 +28,10 @@ const layers: Record<string, Layer> = {
   },
   'src/log/lmdb': { mayImport: ['src/model', 'src/log'] },
   'src/log/etcd': { mayImport: ['src/model', 'src/log'] },
+  'src/cluster': {
+    mayImport: [...rooms('model', 'core', 'log', 'log/etcd', 'loop'), 'src/settings'],
+    packages: /^node:(fs|path)$/,
+  },
   'src/loop': {
     mayImport: ['src/model', 'src/core', 'src/metrics', THE_PROMISE],
     packages: NOTHING,
@@ -53,20 +57,21 @@ const layers: Record<string, Layer> = {
   'src/cli': {
     mayImport: [
       ...['model', 'core', 'explain', 'protocol', 'log', 'loop', 'reader', 'settings', 'client'],
-      ...['play', 'play/demo', 'rehearse'],
+      ...['play', 'play/demo', 'rehearse', 'cluster', 'log/etcd'],
     ]
       .map((room) => `src/${room}`)
       .concat('actors/supervisor'),
   },
   'actors/shared': {
     mayImport: [
-      ...rooms('model', 'mailbox', 'metrics', 'protocol', 'loop', 'reader'),
+      ...rooms('model', 'mailbox', 'metrics', 'protocol', 'loop', 'reader', 'settings'),
       'src/monotonic.ts',
     ],
   },
   'actors/coordinator': {
     mayImport: [
       ...rooms('model', 'core', 'log', 'loop', 'mailbox', 'metrics', 'protocol'),
+      ...rooms('cluster', 'log/etcd', 'settings'),
       'actors/shared',
     ],
   },

@@ -242,6 +242,29 @@ describe('a coordinator that was deposed without knowing it', () => {
     expect(world.answers.get(read)).to.have.nested.property('task.state', 'WAITING');
   });
 
+  it('refuses a read that waits too long for the rebuild', async () => {
+    const world = await World.started({}, new MemoryLog({ isShared: true }));
+    const task = await world.submit();
+    world.log.plan('failed', 'stalled');
+    world.take({ op: 'submit', queue: 'q', payload: new Uint8Array(1) });
+    world.loop.flush();
+    await new Promise(setImmediate);
+    expect(world.loop.view.mode).to.equal('rebuilding');
+    const read = world.take(asked(task));
+    world.time += 9_999;
+    world.loop.tick();
+    expect(world.answers.get(read)).to.equal(undefined);
+    world.time += 1;
+    const late = world.take(asked(task));
+    world.loop.tick();
+    const refused = { outcome: 'UNAVAILABLE', reason: 'log_unavailable' };
+    expect(world.answers.get(read)).to.include(refused);
+    expect(world.answers.get(late), 'it has only just come').to.equal(undefined);
+    world.log.settle();
+    await new Promise(setImmediate);
+    expect(world.answers.get(late)).to.have.nested.property('task.state', 'WAITING');
+  });
+
   it('shows its figures though nobody confirms them', async () => {
     const world = await World.started({}, new MemoryLog({ isShared: true }));
     world.log.plan('failed');

@@ -15,9 +15,9 @@
 
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { ClusterView } from '../../actors/shared/cluster-note.ts';
 import type { Phase } from '../../actors/shared/progress.ts';
 import type { Outcome } from '../../src/log/memory-log.ts';
+import type { ClusterView } from '../../src/model/cluster-view.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
 import { encodeRequest } from '../../src/protocol/request-codec.ts';
 import { MemoryServer, type MemoryServerOptions, VERSION } from '../support/memory-server.ts';

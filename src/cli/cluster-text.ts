@@ -1,0 +1,50 @@
+// Owns how `cluster status` reads.
+
+import type { ClusterStatus } from '../cluster/cluster-status.ts';
+
+export async function statusText(status: ClusterStatus): Promise<string> {
+  const { cluster, leader, url, epoch, last_sequence, halted, tail, alarms, members } = status;
+  const leads = leader === undefined ? 'no node leads' : `${leader} leads, at ${url}`;
+  const size = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
+  const lines = [
+    `cluster ${cluster}: ${leads}; epoch ${epoch}, last record ${last_sequence}`,
+    ...(halted === undefined ? [] : [`HALTED: ${halted}`]),
+    ...(alarms.length === 0 ? [] : [`etcd has raised the alarm ${alarms.join(', ')}`]),
+    '',
+    await table(
+      ['node', 'runs', 'copied', 'behind', 'version', 'url'],
+      status.nodes.map(({ node, runs, mirrored, lag, version, url: at }) => [
+        node,
+        runs ? 'yes' : 'no',
+        shown(mirrored),
+        shown(lag),
+        shown(version),
+        at,
+      ]),
+    ),
+    '',
+    `in etcd: ${tail.groups} groups of records, ${size(tail.bytes)}; ` +
+      `trimmed up to record ${tail.trimmed}`,
+    await table(
+      ['etcd member', 'leads', 'version', 'database', 'in use'],
+      members.map((one) => [
+        one.member,
+        one.leads ? 'yes' : 'no',
+        one.version,
+        size(one.db_bytes),
+        size(one.db_bytes_in_use),
+      ]),
+    ),
+  ];
+  return lines.join('\n');
+}
+
+const shown = (value: number | string | undefined): string =>
+  value === undefined ? '-' : String(value);
+
+async function table(head: readonly string[], rows: readonly (readonly string[])[]) {
+  const { default: Table } = await import('cli-table3');
+  const out = new Table({ style: { head: [], border: [], compact: true }, head: [...head] });
+  out.push(...rows.map((row) => [...row]));
+  return out.toString();
+}

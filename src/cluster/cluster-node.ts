@@ -1,0 +1,245 @@
+// Owns the course of a node of a cluster: it follows the log until it is elected, brings its copy
+// up to the end, and is ready to lead. As long as it leads it beats. It decides no request and
+// writes no record.
+
+import type { Etcd } from '../log/etcd/etcd.ts';
+import { EtcdError } from '../log/etcd/etcd.ts';
+import type { Head } from '../log/etcd/head.ts';
+import type { Keys } from '../log/etcd/keys.ts';
+import { hear } from '../loop/heard-time.ts';
+import type { ClusterNodeView, ClusterView } from '../model/cluster-view.ts';
+import type { Beat } from './beat.ts';
+import { Campaign } from './campaign.ts';
+import { type Copy, Follower } from './follower.ts';
+import type { HeardNote } from './heard-note.ts';
+import { LeaderWatch } from './leader-watch.ts';
+import type { Leadership } from './leadership.ts';
+import { Presence, readNodes } from './presence.ts';
+import { pause, type Time } from './time.ts';
+
+export interface ClusterNodeOptions {
+  readonly etcd: Etcd;
+  readonly keys: Keys;
+  readonly time: Time;
+  readonly cluster: string;
+  readonly node: string;
+  readonly url: string;
+  readonly beatMs: number;
+  readonly silenceMs: number;
+  /** Random: of this run of the process, of this copy of the log; and the machine's name. */
+  readonly ids: { readonly run: string; readonly mirror: string; readonly machine: string };
+  readonly version: string;
+  readonly failedStarts: number;
+  /** With what it last knew of head, once it has caught up. */
+  readonly copy: Copy & { readonly head: Head };
+  readonly heard: HeardNote;
+  /** A whole number from 1 to 2^53 - 1, another one each time. */
+  leaseId(): number;
+  /** Whether the log still takes this node's records; see leadership.ts. */
+  mayWrite(): Promise<boolean>;
+  shown(view: ClusterView): void;
+  tell(level: 'info' | 'warn', msg: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+const SHOW_MS = 1_000;
+
+export class ClusterNode {
+  private readonly options: ClusterNodeOptions;
+  private readonly watch: LeaderWatch;
+  private leadership: Leadership | undefined;
+  private presence: Presence | undefined;
+  private epoch = 0;
+  private hasCaughtUp = false;
+  private now = (): number => 0;
+  private trouble: string | undefined;
+  private nodes: readonly ClusterNodeView[] = [];
+  private readonly showing = new AbortController();
+  private shows: Promise<void> = Promise.resolve();
+
+  constructor(options: ClusterNodeOptions) {
+    this.options = options;
+    const { etcd, keys, time, beatMs, silenceMs, heard } = options;
+    this.watch = new LeaderWatch({
+      ...{ etcd, time, beatMs, silenceMs, key: keys.leader },
+      heard: ({ epoch, at }, revision) => {
+        // A candidate's first beats tell no time.
+        const known = epoch > 0 && this.hasCaughtUp ? options.copy.head.epoch : 0;
+        if (known > 0) heard.keep(hear(heard.heard, { epoch, at, revision }, known, heard.local));
+        this.show();
+      },
+    });
+  }
+
+  get leads(): boolean {
+    return this.epoch > 0;
+  }
+
+  /**
+   * Follows until this node is elected and its copy is whole.
+   * @returns false when the signal aborted before. @throws ClusterError, LogError, LogCorrupt
+   */
+  async elected(signal: AbortSignal): Promise<boolean> {
+    this.presence = await this.announced(signal);
+    this.shows = this.showOn();
+    const campaigning = linked(signal);
+    const following = linked(signal);
+    const winning = this.campaign().won(campaigning.signal);
+    const followed = this.follower().run(following.signal);
+    try {
+      this.leadership = await Promise.race([winning, followed.then(() => winning)]);
+      following.abort();
+      await followed;
+    } catch (error) {
+      campaigning.abort();
+      this.leadership = await winning;
+      throw error;
+    }
+    return this.leadership !== undefined && (await this.caughtUp(signal));
+  }
+
+  /** Requests are decided here from now on. @param now coordinator time */
+  leading(epoch: number, now: () => number): void {
+    this.epoch = epoch;
+    this.now = now;
+    this.show();
+  }
+
+  /** Gives leadership up, so that another node takes over at once, and leaves. Never rejects. */
+  async leave(): Promise<void> {
+    this.showing.abort();
+    this.watch.close();
+    await this.leadership?.stepDown();
+    await this.presence?.withdraw();
+    await this.shows;
+  }
+
+  private campaign(): Campaign {
+    const { etcd, keys, time, beatMs, silenceMs, failedStarts } = this.options;
+    const { leaseId, mayWrite, tell } = this.options;
+    const key = keys.leader;
+    return new Campaign({
+      etcd,
+      time,
+      failedStarts,
+      watch: this.watch,
+      isReady: () => this.hasCaughtUp && this.trouble === undefined,
+      full: (isFull) => {
+        if (isFull) tell('warn', 'etcd is full: no node can begin to lead', {});
+        else tell('info', 'etcd has room again', {});
+      },
+      leadership: {
+        ...{ etcd, time, beatMs, silenceMs, key, leaseId },
+        beat: () => this.beat(),
+        mayWrite: () => (this.leads ? mayWrite() : Promise.resolve(true)),
+      },
+    });
+  }
+
+  private follower(): Follower {
+    const { etcd, keys, time, beatMs, copy } = this.options;
+    return new Follower({
+      ...{ etcd, time, copy, prefix: keys.prefix },
+      pollMs: 2 * beatMs,
+      told: (trouble) => {
+        if (trouble === undefined) this.tellCaughtUp();
+        this.tellTrouble(trouble);
+      },
+    });
+  }
+
+  private tellCaughtUp(): void {
+    if (this.hasCaughtUp) return;
+    this.hasCaughtUp = true;
+    const { tell, copy } = this.options;
+    tell('info', 'this node follows and can take over', { last_sequence: copy.lastNumber });
+  }
+
+  /** The last look before the start: whatever the leader before wrote is in this copy then. */
+  private async caughtUp(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      try {
+        await this.options.copy.catchUp();
+        return true;
+      } catch (error) {
+        if (!(error instanceof EtcdError)) throw error;
+        this.tellTrouble(error.message);
+      }
+      await pause(this.options.time, this.options.beatMs, signal);
+    }
+    return false;
+  }
+
+  private async announced(signal: AbortSignal): Promise<Presence | undefined> {
+    const { etcd, keys, time, node, url, ids, version, copy, leaseId, beatMs } = this.options;
+    const { mirror, machine } = ids;
+    const report = () => ({ url, mirror, machine, mirrored: copy.lastNumber, version });
+    while (!signal.aborted) {
+      try {
+        return await Presence.announce({ etcd, keys, node, time, leaseId, report }, signal);
+      } catch (error) {
+        if (!(error instanceof EtcdError)) throw error;
+        this.tellTrouble(error.message);
+      }
+      await pause(time, beatMs, signal);
+    }
+    return undefined;
+  }
+
+  private beat(): Beat {
+    const { node, url, ids, heard } = this.options;
+    const { epoch } = this;
+    const at = epoch === 0 ? 0 : Math.floor(this.now());
+    // The leader goes on from its own time, too, when it is started again.
+    if (epoch > 0) heard.keep({ epoch, at, revision: 0, ...heard.local });
+    return { node, url, run: ids.run, epoch, at };
+  }
+
+  private tellTrouble(trouble: string | undefined): void {
+    const { tell } = this.options;
+    if (trouble === this.trouble) return;
+    if (trouble !== undefined && this.trouble === undefined) {
+      tell('warn', 'etcd does not answer; this node waits', { why: trouble });
+    } else if (trouble === undefined) tell('info', 'etcd answers', {});
+    this.trouble = trouble;
+    this.show();
+  }
+
+  private async showOn(): Promise<void> {
+    const { etcd, keys, time } = this.options;
+    const { signal } = this.showing;
+    while (!signal.aborted) {
+      const found = await readNodes(etcd, keys).catch(() => undefined);
+      this.nodes = (found ?? []).flatMap(({ node, report }) =>
+        report === undefined ? [] : [{ node, url: report.url, mirrored: report.mirrored }],
+      );
+      this.show();
+      await pause(time, SHOW_MS, signal);
+    }
+  }
+
+  private show(): void {
+    const { cluster, node, url, copy } = this.options;
+    const { beat } = this.watch;
+    const leads = this.leads;
+    const other = beat === undefined ? undefined : { node: beat.node, url: beat.url };
+    const leader = leads ? { node, url } : other;
+    const last = this.hasCaughtUp ? copy.head.last : 0;
+    this.options.shown({
+      ...{ role: leads ? 'leader' : 'follower', cluster, node, url },
+      ...(leader === undefined ? {} : { leader }),
+      epoch: leads ? this.epoch : (beat?.epoch ?? 0),
+      last_sequence: copy.lastNumber,
+      lag: leads ? 0 : Math.max(0, last - copy.lastNumber),
+      ...(this.trouble === undefined ? {} : { trouble: this.trouble }),
+      nodes: this.nodes,
+    });
+  }
+}
+
+/** Aborts with the signal, or alone. */
+function linked(signal: AbortSignal): AbortController {
+  const own = new AbortController();
+  if (signal.aborted) own.abort();
+  else signal.addEventListener('abort', () => own.abort(), { once: true });
+  return own;
+}

@@ -1,0 +1,108 @@
+// Owns what an operator is shown of a cluster: everything that etcd says of it, at one moment.
+
+import type { Etcd } from '../log/etcd/etcd.ts';
+import { decodeManifest } from '../log/etcd/group.ts';
+import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
+import { look } from '../log/etcd/snapshot.ts';
+import { frozenText } from '../log/etcd/trim-mark.ts';
+import { decodeBeat } from './beat.ts';
+import { readAgreement } from './joining.ts';
+import { readNodes } from './presence.ts';
+
+export interface ClusterStatus {
+  readonly cluster: string;
+  /** Undefined: no node leads. */
+  readonly leader: string | undefined;
+  readonly url: string | undefined;
+  /** Number of the CoordinatorStarted of the newest leader. */
+  readonly epoch: number;
+  readonly last_sequence: number;
+  /** Why nobody may lead, in words. */
+  readonly halted: string | undefined;
+  readonly nodes: readonly NodeStatus[];
+  /** What etcd holds of the log. */
+  readonly tail: { readonly groups: number; readonly bytes: number; readonly trimmed: number };
+  readonly members: readonly MemberStatus[];
+  readonly alarms: readonly string[];
+}
+
+interface NodeStatus {
+  readonly node: string;
+  readonly url: string;
+  readonly runs: boolean;
+  /** Undefined for a node that does not run. */
+  readonly mirrored: number | undefined;
+  readonly lag: number | undefined;
+  readonly version: string | undefined;
+}
+
+interface MemberStatus {
+  readonly member: string;
+  readonly version: string;
+  readonly leads: boolean;
+  readonly db_bytes: number;
+  readonly db_bytes_in_use: number;
+}
+
+const PAGE = 1_000;
+
+/** @throws ClusterError CLUSTER_UNKNOWN, EtcdError, LogError */
+export async function clusterStatus(
+  etcd: Pick<Etcd, 'range' | 'txn' | 'status' | 'alarms'>,
+  keys: Keys,
+  cluster: string,
+): Promise<ClusterStatus> {
+  await readAgreement(etcd, keys, cluster);
+  const [{ known, trim, frozen }, nodes, leader, members, alarms, tail] = await Promise.all([
+    look(etcd, keys),
+    readNodes(etcd, keys),
+    etcd.range(keys.leader, undefined),
+    etcd.status(),
+    etcd.alarms(),
+    tailOf(etcd, keys),
+  ]);
+  const [kv] = leader.kvs;
+  const beat = kv && decodeBeat(kv.value);
+  const last = known?.head.last ?? 0;
+  return {
+    cluster,
+    leader: beat?.node,
+    url: beat?.url,
+    epoch: known?.head.epoch ?? 0,
+    last_sequence: last,
+    halted: frozen && frozenText(frozen),
+    nodes: nodes.map(({ node, report, registration }) => ({
+      node,
+      url: report?.url ?? registration?.url ?? '',
+      runs: report !== undefined,
+      mirrored: report?.mirrored,
+      lag: report && Math.max(0, last - report.mirrored),
+      version: report?.version,
+    })),
+    tail: { ...tail, trimmed: trim?.through ?? 0 },
+    members: members.map(({ member, version, leader: leads, dbBytes, dbBytesInUse }) => ({
+      member,
+      version,
+      leads: leads === member,
+      db_bytes: dbBytes,
+      db_bytes_in_use: dbBytesInUse,
+    })),
+    alarms,
+  };
+}
+
+async function tailOf(
+  etcd: Pick<Etcd, 'range'>,
+  keys: Keys,
+): Promise<{ groups: number; bytes: number }> {
+  let groups = 0;
+  let bytes = 0;
+  for (let from = keys.groups; ; ) {
+    const { kvs, more } = await etcd.range(from, prefixEnd(keys.groups), { limit: PAGE });
+    groups += kvs.length;
+    for (const { key, value } of kvs) bytes += decodeManifest(key, value).bytes;
+    const last = kvs.at(-1);
+    if (!more || last === undefined) return { groups, bytes };
+    from = `${last.key}\0`;
+  }
+}

@@ -1,0 +1,194 @@
+// Owns what a node says of itself to the others: that it runs, where, and how far its own log has
+// followed. The report lies under an etcd lease and goes when the node does; that the node belongs
+// to the cluster is a key of its own, which stays.
+
+import type { Etcd, KeyValue } from '../log/etcd/etcd.ts';
+import type { Keys } from '../log/etcd/keys.ts';
+import { prefixEnd } from '../log/etcd/keys.ts';
+import { jsonBytes, numberIn, readStrictly, textIn } from '../log/etcd/strict-json.ts';
+import { ClusterError } from './cluster-error.ts';
+import { pause, type Time } from './time.ts';
+
+export interface NodeReport {
+  readonly url: string;
+  /** Of its copy of the log (mirror-note.ts). */
+  readonly mirror: string;
+  /** Of the machine: two copies on one machine burn together. */
+  readonly machine: string;
+  /** The newest record that is flushed in its copy. */
+  readonly mirrored: number;
+  readonly version: string;
+}
+
+/** A node that belongs to the cluster, whether it runs or not. */
+export interface Registration {
+  readonly url: string;
+  readonly machine: string;
+}
+
+const encodeReport = ({ url, mirror, machine, mirrored, version }: NodeReport): Uint8Array =>
+  jsonBytes({ url, mirror, machine, mirrored, version });
+const decodeReport = (key: string, bytes: Uint8Array): NodeReport =>
+  readStrictly(key, bytes, (fields) => ({
+    url: textIn(fields, 'url'),
+    mirror: textIn(fields, 'mirror'),
+    machine: textIn(fields, 'machine'),
+    mirrored: numberIn(fields, 'mirrored'),
+    version: textIn(fields, 'version'),
+  }));
+const encodeRegistration = ({ url, machine }: Registration): Uint8Array =>
+  jsonBytes({ url, machine });
+const decodeRegistration = (key: string, bytes: Uint8Array): Registration =>
+  readStrictly(key, bytes, (fields) => ({
+    url: textIn(fields, 'url'),
+    machine: textIn(fields, 'machine'),
+  }));
+
+export const registrationsOf = (keys: Keys): string => `${keys.prefix}members/`;
+
+/** A node of the cluster as it stands in etcd. */
+export interface Reported {
+  readonly node: string;
+  /** Absent: it belongs to the cluster and does not run. */
+  readonly report?: NodeReport;
+  /** Of the report; 0 without one. */
+  readonly revision: number;
+  readonly registration?: Registration;
+}
+
+/** @returns the nodes in the order of their names. @throws EtcdError, LogError */
+export async function readNodes(etcd: Pick<Etcd, 'txn'>, keys: Keys): Promise<Reported[]> {
+  const registered = registrationsOf(keys);
+  const ranges = [keys.nodes, registered].map((get) => ({ get, end: prefixEnd(get) }));
+  const { found } = await etcd.txn([], ranges);
+  const [reports = [], registrations = []] = found;
+  const nodes = new Map<string, Reported>();
+  for (const { key, value } of registrations) {
+    const node = key.slice(registered.length);
+    nodes.set(node, { node, revision: 0, registration: decodeRegistration(key, value) });
+  }
+  for (const { key, value, modRevision } of reports) {
+    const node = key.slice(keys.nodes.length);
+    const known = nodes.get(node) ?? { node };
+    nodes.set(node, { ...known, revision: modRevision, report: decodeReport(key, value) });
+  }
+  return [...nodes.values()].toSorted((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+export interface PresenceOptions {
+  readonly etcd: Pick<Etcd, 'txn' | 'grantLease' | 'keepLease' | 'revokeLease'>;
+  readonly keys: Keys;
+  readonly node: string;
+  readonly time: Time;
+  leaseId(): number;
+  /** As of now. */
+  report(): NodeReport;
+}
+
+/** So long a node counts as running after its last sign of life. */
+export const PRESENCE_SECONDS = 10;
+const REPORT_MS = 1_000;
+/** A node that died under this name is forgotten within so long. */
+const OUTLIVES_MS = (PRESENCE_SECONDS + 2) * 1_000;
+
+export class Presence {
+  private readonly options: PresenceOptions;
+  private leaseId = 0;
+  private told = '';
+  private readonly ending = new AbortController();
+  private reporting: Promise<void> = Promise.resolve();
+
+  private constructor(options: PresenceOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Takes the node's name. A name that another copy of the log has is waited for as long as its
+   * node might have died.
+   * @throws ClusterError NODE_NAME, EtcdError
+   */
+  static async announce(options: PresenceOptions, signal: AbortSignal): Promise<Presence> {
+    const presence = new Presence(options);
+    const { time } = options;
+    const until = time.monotonic() + OUTLIVES_MS;
+    for (;;) {
+      const other = await presence.take();
+      if (other === undefined || signal.aborted) break;
+      if (time.monotonic() >= until) {
+        await presence.withdraw();
+        throw nameTaken(options.node, other);
+      }
+      await pause(time, REPORT_MS, signal);
+    }
+    presence.reporting = presence.goOn();
+    return presence;
+  }
+
+  /** The node runs no more. Never rejects. */
+  async withdraw(): Promise<void> {
+    this.ending.abort();
+    await this.reporting;
+    if (this.leaseId !== 0) await this.options.etcd.revokeLease(this.leaseId).catch(() => {});
+  }
+
+  private async goOn(): Promise<void> {
+    const { signal } = this.ending;
+    for (;;) {
+      await pause(this.options.time, REPORT_MS, signal);
+      if (signal.aborted) return;
+      await this.tell().catch(() => {});
+    }
+  }
+
+  private async tell(): Promise<void> {
+    const { etcd } = this.options;
+    if ((await etcd.keepLease(this.leaseId)) === 0) {
+      await etcd.revokeLease(this.leaseId).catch(() => {});
+      this.leaseId = 0;
+      this.told = '';
+    }
+    const report = this.options.report();
+    if (JSON.stringify(report) !== this.told) await this.take();
+  }
+
+  /** Puts the report, unless another node stands there. @returns that node's report. */
+  private async take(): Promise<NodeReport | undefined> {
+    const { etcd, keys, node } = this.options;
+    if (this.leaseId === 0) {
+      const id = this.options.leaseId();
+      await etcd.grantLease(id, PRESENCE_SECONDS);
+      this.leaseId = id;
+    }
+    const key = keys.node(node);
+    const report = this.options.report();
+    for (let modRevision = 0; ; ) {
+      const puts = this.puts(report);
+      const answer = await etcd.txn([{ key, modRevision }], puts, [{ get: key }]);
+      if (answer.passed) {
+        this.told = JSON.stringify(report);
+        return undefined;
+      }
+      const kv = answer.found[0]?.[0] as KeyValue;
+      const other = decodeReport(key, kv.value);
+      // The same copy of the log is this node, before it was started again.
+      if (other.mirror !== report.mirror) return other;
+      modRevision = kv.modRevision;
+    }
+  }
+
+  private puts(report: NodeReport) {
+    const { keys, node } = this.options;
+    const own = { put: keys.node(node), value: encodeReport(report), lease: this.leaseId };
+    const registration = {
+      put: `${registrationsOf(keys)}${node}`,
+      value: encodeRegistration(report),
+    };
+    return this.told === '' ? [own, registration] : [own];
+  }
+}
+
+const nameTaken = (node: string, { url }: NodeReport): ClusterError =>
+  new ClusterError(
+    'NODE_NAME',
+    `another node named ${node} runs, at ${url}; give this one another --node-name`,
+  );

@@ -1,0 +1,95 @@
+// Owns what an operator may ask of a running cluster: that another node leads, that a node belongs
+// to it no more, and that room is made in a full etcd.
+
+import type { Etcd } from '../log/etcd/etcd.ts';
+import { decodeManifest } from '../log/etcd/group.ts';
+import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
+import { look } from '../log/etcd/snapshot.ts';
+import { type Beat, decodeBeat } from './beat.ts';
+import { ClusterError } from './cluster-error.ts';
+import { readNodes, registrationsOf } from './presence.ts';
+
+type Asked = Pick<Etcd, 'range' | 'txn'>;
+
+const refused = (message: string): ClusterError => new ClusterError('CLUSTER_REFUSED', message);
+
+/** @returns undefined: no node leads, or is about to. */
+export async function readLeader(
+  etcd: Pick<Etcd, 'range'>,
+  keys: Keys,
+): Promise<{ readonly beat: Beat; readonly revision: number } | undefined> {
+  const [kv] = (await etcd.range(keys.leader, undefined)).kvs;
+  return kv && { beat: decodeBeat(kv.value), revision: kv.modRevision };
+}
+
+/**
+ * Takes the leader's key away: a node that follows takes over, and the one that led is fenced.
+ * @returns who led. @throws ClusterError CLUSTER_REFUSED, EtcdError
+ */
+export async function askToStepDown(etcd: Asked, keys: Keys): Promise<Beat> {
+  const leader = await readLeader(etcd, keys);
+  if (leader === undefined) throw refused('no node leads now');
+  const nodes = await readNodes(etcd, keys);
+  const others = nodes.filter(({ node, report }) => report && node !== leader.beat.node);
+  if (others.length === 0) throw refused(`only ${leader.beat.node} runs: no node could take over`);
+  const condition = { key: keys.leader, modRevision: leader.revision };
+  const { passed } = await etcd.txn([condition], [{ remove: keys.leader }]);
+  return passed ? leader.beat : askToStepDown(etcd, keys);
+}
+
+/** Copies of history that etcd has deleted must stay: so many nodes must hold it. */
+const HOLDERS_MIN = 2;
+
+/** @throws ClusterError CLUSTER_REFUSED, EtcdError */
+export async function forgetNode(etcd: Asked, keys: Keys, name: string): Promise<void> {
+  const [nodes, { trim }] = await Promise.all([readNodes(etcd, keys), look(etcd, keys)]);
+  const found = nodes.find(({ node }) => node === name);
+  if (found === undefined) throw refused(`the cluster has no node ${name}`);
+  if (found.report !== undefined) throw refused(`${name} runs; stop it first`);
+  const through = trim?.through ?? 0;
+  const holders = nodes.filter(({ report }) => report && report.mirrored >= through);
+  if (through > 0 && holders.length < HOLDERS_MIN) {
+    throw refused(
+      `etcd has deleted the records up to ${through}, and ${holders.length} of the nodes that ` +
+        `run hold them; ${HOLDERS_MIN} must`,
+    );
+  }
+  const conditions = [{ key: keys.node(name), modRevision: 0 }];
+  const { passed } = await etcd.txn(conditions, [{ remove: `${registrationsOf(keys)}${name}` }]);
+  if (!passed) throw refused(`${name} runs by now; stop it first`);
+}
+
+const DELETES_AT_ONCE = 60;
+
+/**
+ * Deletes what etcd may forget already. It needs no room: etcd refuses every transaction that puts
+ * something once it is full.
+ * @returns groups that were deleted. @throws EtcdError, LogError
+ */
+export async function freeRoom(
+  etcd: Pick<Etcd, 'range' | 'txn' | 'compact'>,
+  keys: Keys,
+): Promise<number> {
+  const { trim, revision } = await look(etcd, keys);
+  const through = trim?.through ?? 0;
+  let groups = 0;
+  let newest = revision;
+  for (;;) {
+    const range = { limit: DELETES_AT_ONCE };
+    const { kvs } = await etcd.range(keys.groups, keys.group(through + 1), range);
+    const gone = kvs.map(({ key, value }) => decodeManifest(key, value));
+    const old = gone.filter(({ last }) => last <= through);
+    if (old.length === 0) break;
+    const removes = old.flatMap(({ first }) => {
+      const pieces = keys.chunk(first, 0, 0).slice(0, -'/00000000000000/0000'.length);
+      return [
+        { remove: keys.group(first) },
+        { remove: `${pieces}/`, end: prefixEnd(`${pieces}/`) },
+      ];
+    });
+    newest = (await etcd.txn([], removes)).revision;
+    groups += old.length;
+  }
+  await etcd.compact(newest).catch(() => {});
+  return groups;
+}

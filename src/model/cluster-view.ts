@@ -1,0 +1,32 @@
+// Owns the words of `GET /v1/cluster`: what a node tells of itself, of the leader, and of the other
+// nodes.
+
+export interface ClusterView {
+  /** `leader` decides requests; `follower` keeps a copy of the log and can take over. */
+  readonly role: 'leader' | 'follower';
+  readonly cluster: string;
+  readonly node: string;
+  readonly url: string;
+  /** The node that leads as far as this node knows; absent when it knows of none. */
+  readonly leader?: { readonly node: string; readonly url: string };
+  /** Number of the CoordinatorStarted with which the present leader began; 0: not known. */
+  readonly epoch: number;
+  /** The newest record that this node's own log holds. */
+  readonly last_sequence: number;
+  /** Records that the cluster has and this node has not yet. */
+  readonly lag: number;
+  /** What keeps this node from more, in words; absent when nothing does. */
+  readonly trouble?: string;
+  readonly nodes: readonly ClusterNodeView[];
+}
+
+/** A node that has given a sign of life within the last seconds. */
+export interface ClusterNodeView {
+  readonly node: string;
+  readonly url: string;
+  /** The newest record that is flushed in this node's own log. */
+  readonly mirrored: number;
+}
+
+/** What a server without a cluster shows. */
+export const SINGLE = { role: 'single' } as const;

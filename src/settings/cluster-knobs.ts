@@ -1,0 +1,49 @@
+// Owns the knobs of a node of a cluster: rows of the one table of knobs. They count only where
+// `etcd` is given. What they must be together is in cluster-settings.ts.
+
+import { bytes, duration, type Knob, MEBIBYTE, text } from './knob.ts';
+
+export interface ClusterKnobValues {
+  readonly etcd: string | undefined;
+  readonly clusterName: string | undefined;
+  readonly nodeName: string | undefined;
+  readonly advertiseUrl: string | undefined;
+  readonly etcdCaFile: string | undefined;
+  readonly etcdCertFile: string | undefined;
+  readonly etcdKeyFile: string | undefined;
+  readonly etcdUserFile: string | undefined;
+  readonly etcdCallMs: number;
+  readonly leaderSilenceMs: number;
+  readonly leaderBeatMs: number;
+  readonly tailMaxBytes: number;
+}
+
+export const CLUSTER_KNOBS: Readonly<Record<keyof ClusterKnobValues, Knob>> = {
+  etcd: text(
+    undefined,
+    'URLs of the members of etcd, with commas between them: run as a node of a cluster',
+  ),
+  clusterName: text(undefined, 'the cluster that this node belongs to; needed with --etcd'),
+  nodeName: text(undefined, 'the name of this node in its cluster; needed with --etcd'),
+  advertiseUrl: text(
+    undefined,
+    'URL at which clients and other nodes reach this node; needed with --etcd',
+  ),
+  etcdCaFile: text(undefined, 'file with the authority that signed the certificates of etcd (PEM)'),
+  etcdCertFile: text(undefined, 'file with the certificate that etcd is shown (PEM)'),
+  etcdKeyFile: text(undefined, 'file with the key of that certificate (PEM)'),
+  etcdUserFile: text(undefined, 'file with USER:PASSWORD for etcd'),
+  etcdCallMs: duration(1, 500, 'how long one call to a member of etcd may take'),
+  leaderSilenceMs: duration(
+    1,
+    1_500,
+    'how long the leader may be silent before another node takes over; 3 beats at least',
+  ),
+  leaderBeatMs: duration(1, 300, 'pause between two signs of life of the leader'),
+  tailMaxBytes: bytes(
+    16 * MEBIBYTE,
+    2 ** 36,
+    512 * MEBIBYTE,
+    'records in etcd that are kept for absent nodes; a node that misses more must copy the log',
+  ),
+};

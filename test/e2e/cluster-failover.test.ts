@@ -1,0 +1,174 @@
+// Two real nodes over three real members of etcd: whatever is killed, every answer stays true.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Worker } from '../../src/index.ts';
+import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
+import { ClusterStage, expectEachOnce, Submitters } from './cluster-stage.ts';
+
+const other = (node: string): string => (node === 'a' ? 'b' : 'a');
+
+withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
+  let stage: ClusterStage;
+  beforeEach(async () => {
+    stage = await ClusterStage.open(etcd());
+  });
+  afterEach(() => stage.close());
+
+  async function submitted(node: string): Promise<string> {
+    const answer = await stage.ask(node, '/v1/tasks', { payload: 'p' });
+    expect(answer).to.include({ status: 201 });
+    return String(answer?.body['task_id']);
+  }
+
+  it('goes on when the leader is killed, and loses nothing that it acknowledged', async () => {
+    const load = new Submitters(stage, 4);
+    for (let round = 0; round < 2; round += 1) {
+      const leader = await stage.leader();
+      await stage.follows(other(leader));
+      await pause(300);
+      stage.node(leader).kill('SIGKILL');
+      await stage.leader(leader);
+      stage.start(leader);
+      await stage.follows(leader);
+    }
+    await load.stop();
+    const records = await stage.compared();
+    expectEachOnce(records, load);
+    expect(records.filter(({ type }) => type === 'CoordinatorStarted')).to.have.length(3);
+  });
+
+  it('a worker goes on over a failover, and no attempt is lost', async () => {
+    const client = stage.client();
+    const leader = await stage.leader();
+    await stage.follows(other(leader));
+    const tasks = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => client.submit({ payload: String(n), queue: 'slow' })),
+    );
+    const attempts: number[] = [];
+    let isOver = (): void => {};
+    const over = new Promise<void>((resolve) => {
+      isOver = resolve;
+    });
+    const worker = new Worker({
+      url: stage.urls,
+      queues: ['slow'],
+      concurrency: 6,
+      retries: 500,
+      backoffMs: 20,
+      backoffMaxMs: 200,
+      handler: async (task) => {
+        attempts.push(task.attempt);
+        await over;
+        return 'done';
+      },
+    });
+    const running = worker.run();
+    await stage.until('all tasks are in hand', () => (attempts.length === 6 ? true : undefined));
+    stage.node(leader).kill('SIGKILL');
+    await stage.leader(leader);
+    isOver();
+    for (const { taskId } of tasks) {
+      const task = await client.task(taskId, { waitMs: 30_000 });
+      expect(task).to.include({ state: 'COMPLETED', attempt: 1, expirations: 0 });
+    }
+    await worker.stop();
+    await running;
+    client.close();
+    expect(attempts).to.deep.equal([1, 1, 1, 1, 1, 1]);
+    stage.start(leader);
+    await stage.follows(leader);
+    await stage.compared();
+  });
+
+  it('a leader that slept tells nothing that is not true any more, and ends', async () => {
+    const leader = await stage.leader();
+    const next = other(leader);
+    await stage.follows(next);
+    const taskId = await submitted(leader);
+    const route = `/v1/tasks/${taskId}`;
+    stage.node(leader).kill('SIGSTOP');
+    await stage.leader(leader);
+    expect(await stage.ask(next, `${route}/kill`, { reason: 'r' })).to.include({ status: 200 });
+    const late = stage.ask(leader, route);
+    await pause(100);
+    stage.node(leader).kill('SIGCONT');
+    const told = await late;
+    // Cut off, or refused: the process may have learnt first that another one leads.
+    if (told !== undefined) expect(told.body).to.include({ outcome: 'UNAVAILABLE' });
+    expect((await stage.node(leader).ended).code).to.equal(1);
+    expect(stage.node(leader).err).to.include('NOT_LEADER: another node leads since record');
+    expect((await stage.ask(next, route))?.body).to.include({ state: 'DEAD' });
+    stage.start(leader);
+    await stage.follows(leader);
+    await stage.compared();
+  });
+
+  it('a deposed leader that nobody asks ends, too', async () => {
+    const leader = await stage.leader();
+    await stage.follows(other(leader));
+    stage.node(leader).kill('SIGSTOP');
+    await stage.leader(leader);
+    stage.node(leader).kill('SIGCONT');
+    expect((await stage.node(leader).ended).code).to.equal(1);
+  });
+
+  it('SIGTERM hands over at once', async () => {
+    const load = new Submitters(stage, 4);
+    const leader = await stage.leader();
+    await stage.follows(other(leader));
+    stage.node(leader).kill('SIGTERM');
+    expect((await stage.node(leader).ended).code).to.equal(0);
+    await stage.leader(leader);
+    stage.start(leader);
+    await stage.follows(leader);
+    await load.stop();
+    expectEachOnce(await stage.compared(), load);
+  });
+
+  it('step-down lets the other node lead, and the one before ends in words', async () => {
+    const leader = await stage.leader();
+    await stage.follows(other(leader));
+    const { code, out } = await stage.run('step-down', '--json');
+    expect(code).to.equal(0);
+    expect(JSON.parse(out)).to.include({ leader: other(leader), before: leader });
+    expect(await stage.leader(leader)).to.equal(other(leader));
+    expect((await stage.node(leader).ended).code).to.equal(1);
+    expect(stage.node(leader).err).to.include('NOT_LEADER');
+  });
+
+  it('goes on when a member of etcd is killed, its leader too', async () => {
+    const load = new Submitters(stage, 4);
+    const leader = await stage.leader();
+    await stage.follows(other(leader));
+    for (const pick of ['follower', 'leader'] as const) {
+      const of = await etcd().leader();
+      const member = pick === 'leader' ? of : (of + 1) % 3;
+      await etcd().kill(member);
+      const before = load.acknowledged.size;
+      await stage.until('requests are answered', () => load.acknowledged.size > before + 50);
+      await etcd().restart(member);
+    }
+    await load.stop();
+    expectEachOnce(await stage.compared(), load);
+  });
+
+  it('without a majority of etcd all is refused in bounded time, and goes on after', async () => {
+    const leader = await stage.leader();
+    const taskId = await submitted(leader);
+    const route = `/v1/tasks/${taskId}`;
+    for (const member of [0, 1]) await etcd().kill(member);
+    const refused = await Promise.all([
+      stage.ask(leader, '/v1/tasks', { payload: 'q' }),
+      stage.ask(leader, route),
+    ]);
+    for (const one of refused) expect(one?.body).to.include({ reason: 'log_unavailable' });
+    expect(await stage.ask(leader, '/livez')).to.include({ status: 200 });
+    for (const member of [0, 1]) await etcd().restart(member);
+    const client = stage.client();
+    await client.submit({ payload: 'r' });
+    expect(await client.task(taskId)).to.include({ state: 'WAITING' });
+    client.close();
+    await stage.compared();
+  });
+});

@@ -1,0 +1,228 @@
+// Owns a cluster of real nodes over a real etcd for one test: processes that are started, killed
+// and asked, clients that remember every answer, and the comparison of what the nodes hold
+// afterwards.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Client } from '../../src/index.ts';
+import { encodeRecord } from '../../src/log/codec.ts';
+import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
+import { EXECUTABLE, Process, ServerProcess } from '../../src/play/demo/processes.ts';
+import type { EtcdCluster } from '../support/etcd-cluster.ts';
+import { ownPort } from '../support/own-port.ts';
+import { cleanEnv, type Fields } from './support.ts';
+
+/** Far longer than any failover: a busy neighbour may hold everything up. */
+const PATIENCE_MS = 60_000;
+let stages = 0;
+
+export class ClusterStage {
+  readonly dir: string;
+  readonly name: string;
+  readonly etcd: readonly string[];
+  private readonly nodes = new Map<string, ServerProcess>();
+  private readonly ports = new Map<string, number>();
+  private readonly processes: Process[] = [];
+
+  private constructor(dir: string, name: string, etcd: readonly string[]) {
+    this.dir = dir;
+    this.name = name;
+    this.etcd = etcd;
+  }
+
+  /** A cluster of its own in this etcd, with these nodes. */
+  static async open(
+    etcd: Pick<EtcdCluster, 'urls'>,
+    nodes: readonly string[] = ['a', 'b'],
+    init = true,
+  ): Promise<ClusterStage> {
+    const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-nodes-'));
+    stages += 1;
+    const stage = new ClusterStage(dir, `test-${process.pid}-${stages}`, etcd.urls);
+    for (const node of nodes) stage.ports.set(node, await ownPort());
+    if (init) expect((await stage.run('init')).code).to.equal(0);
+    for (const node of init ? nodes : []) stage.start(node);
+    return stage;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.processes.splice(0).map((each) => each.destroy()));
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    const etcd = { LEASEHOLD_ETCD: this.etcd.join(), LEASEHOLD_CLUSTER_NAME: this.name };
+    return cleanEnv({ ...etcd, LEASEHOLD_RETENTION_MS: '0', LEASEHOLD_ETCD_CALL_MS: '1000' });
+  }
+
+  /** Of all nodes, also those that do not run. */
+  get urls(): string[] {
+    return [...this.ports.values()].map((port) => `http://127.0.0.1:${port}`);
+  }
+
+  url(node: string): string {
+    return `http://127.0.0.1:${this.ports.get(node)}`;
+  }
+
+  dataDir(node: string): string {
+    return path.join(this.dir, node);
+  }
+
+  node(name: string): ServerProcess {
+    return this.nodes.get(name) as ServerProcess;
+  }
+
+  start(name: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): ServerProcess {
+    const names = ['--node-name', name, '--advertise-url', this.url(name)];
+    const server = new ServerProcess({
+      dataDir: this.dataDir(name),
+      port: this.ports.get(name) as number,
+      args: [...names, ...args],
+      env: { ...this.env, ...env },
+    });
+    this.nodes.set(name, server);
+    this.processes.push(server);
+    return server;
+  }
+
+  /** `leasehold cluster …` */
+  async run(
+    ...args: readonly string[]
+  ): Promise<{ code: number | null; out: string; err: string }> {
+    return this.command('cluster', ...args);
+  }
+
+  async command(...args: readonly string[]) {
+    const command = new Process([EXECUTABLE, ...args], this.env);
+    this.processes.push(command);
+    const { code } = await command.ended;
+    return { code, out: command.out, err: command.err };
+  }
+
+  /** @returns undefined when nobody answers. */
+  async ask(node: string, route: string, body?: unknown): Promise<Answered | undefined> {
+    try {
+      const response = await fetch(this.url(node) + route, {
+        signal: AbortSignal.timeout(PATIENCE_MS),
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Fields };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Resolves with the node that decides requests. */
+  async leader(not?: string): Promise<string> {
+    return this.until('a node leads', async () => {
+      for (const [name, server] of this.nodes) {
+        if (name === not || server.over !== undefined) continue;
+        if ((await this.ask(name, '/readyz'))?.status === 200) return name;
+      }
+      return undefined;
+    });
+  }
+
+  /** Resolves when this node follows and lacks nothing. */
+  async follows(node: string): Promise<Fields> {
+    return this.until(`${node} follows`, async () => {
+      const body = (await this.ask(node, '/v1/cluster'))?.body;
+      const isAtEnd = body?.['role'] === 'follower' && body['lag'] === 0 && body['leader'];
+      return isAtEnd && Number(body?.['last_sequence']) > 0 ? body : undefined;
+    });
+  }
+
+  async until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined && found !== false) return found;
+      const said = [...this.nodes].map(
+        ([name, { out, err }]) => `${name}: ${err || out.slice(-900)}`,
+      );
+      if (performance.now() > end) throw new Error(`not in time: ${what}\n${said.join('\n')}`);
+      await pause(20);
+    }
+  }
+
+  client(more: Partial<ConstructorParameters<typeof Client>[0]> = {}): Client {
+    const patient = { timeoutMs: 2_000, retries: 500, backoffMs: 20, backoffMaxMs: 200 };
+    return new Client({ url: this.urls, ...patient, ...more });
+  }
+
+  /** Stops the nodes, and checks that all hold the same log, and that it is sound. */
+  async compared(): Promise<Fields[]> {
+    for (const server of this.nodes.values()) server.kill('SIGTERM');
+    for (const server of this.nodes.values()) await server.ended;
+    const logs: string[][] = [];
+    let records: Fields[] = [];
+    for (const node of this.nodes.keys()) {
+      expect((await this.command('verify', '--data-dir', this.dataDir(node))).code).to.equal(0);
+      const log = await openLmdbReader(this.dataDir(node));
+      const all = [...log.read(1)];
+      await log.close();
+      logs.push(
+        all.map((record) => `${record.seq} ${Buffer.from(encodeRecord(record)).toString('hex')}`),
+      );
+      if (all.length > records.length) records = all as unknown as Fields[];
+    }
+    const shortest = Math.min(...logs.map(({ length }) => length));
+    for (const log of logs)
+      expect(log.slice(0, shortest)).to.deep.equal(logs[0]?.slice(0, shortest));
+    return records;
+  }
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly body: Fields;
+}
+
+/** Clients that submit one task after the other, and what they were answered. */
+export class Submitters {
+  /** Request id → task. */
+  readonly acknowledged = new Map<string, string>();
+  /** The longest time without any answer. */
+  longestSilenceMs = 0;
+  private readonly clients: readonly Client[];
+  private readonly running: Promise<void>[];
+  private lastAt = performance.now();
+  private isOver = false;
+
+  constructor(stage: ClusterStage, count: number) {
+    this.clients = Array.from({ length: count }, () => stage.client());
+    this.running = this.clients.map((client, i) => this.run(client, i));
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await Promise.all(this.running);
+    for (const client of this.clients) client.close();
+  }
+
+  private async run(client: Client, place: number): Promise<void> {
+    for (let n = 0; !this.isOver; n += 1) {
+      const requestId = `${place}-${n}`;
+      const { taskId } = await client.submit({ payload: requestId, requestId, queue: 'many' });
+      this.acknowledged.set(requestId, taskId);
+      const now = performance.now();
+      this.longestSilenceMs = Math.max(this.longestSilenceMs, now - this.lastAt);
+      this.lastAt = now;
+    }
+  }
+}
+
+/** Every acknowledged submit is in the log once, as the task that was answered. */
+export function expectEachOnce(records: readonly Fields[], { acknowledged }: Submitters): void {
+  const made = new Map<string, string[]>();
+  for (const { type, requestId, seq } of records) {
+    if (type !== 'TaskCreated' || typeof requestId !== 'string') continue;
+    made.set(requestId, [...(made.get(requestId) ?? []), `T${String(seq)}`]);
+  }
+  const wrong = [...acknowledged].filter(([id, task]) => made.get(id)?.join() !== task);
+  expect(wrong).to.deep.equal([]);
+  expect(acknowledged.size).to.be.greaterThan(20);
+}
