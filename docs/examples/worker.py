@@ -8,6 +8,7 @@ import json
 import socket
 import sys
 import threading
+import time
 
 if len(sys.argv) != 4:
     sys.exit(__doc__)
@@ -23,13 +24,17 @@ class Connection:
         self.calls = 0
 
     def call(self, method, **params):
-        self.calls += 1
-        call = {"jsonrpc": "2.0", "id": self.calls, "method": method, "params": params}
-        self.socket.sendall((json.dumps(call) + "\n").encode("utf-8"))
-        answer = json.loads(self.lines.readline())
-        if "error" in answer:
-            raise RuntimeError(answer["error"]["message"])
-        return answer["result"]
+        while True:
+            self.calls += 1
+            call = {"jsonrpc": "2.0", "id": self.calls, "method": method, "params": params}
+            self.socket.sendall((json.dumps(call) + "\n").encode("utf-8"))
+            answer = json.loads(self.lines.readline())
+            if "error" in answer:
+                raise RuntimeError(answer["error"]["message"])
+            if answer["result"].get("outcome") != "UNAVAILABLE":
+                return answer["result"]
+            # Nothing has been decided: the same call again.
+            time.sleep(0.5)
 
 
 def keep(lease, done, lost):

@@ -8,8 +8,17 @@ exec 3<>"/dev/tcp/$1/$2"
 call() { # METHOD PARAMS
   printf '{"jsonrpc":"2.0","id":1,"method":"%s","params":%s}\n' "$1" "$2" >&3
   IFS= read -r answer <&3
+  # Nothing has been decided: the same call again.
+  if [[ $answer == *'"outcome":"UNAVAILABLE"'* ]]; then
+    sleep 0.5
+    call "$@"
+  fi
 }
-field() { sed -E "s/.*\"$1\":\"([^\"]*)\".*/\1/" <<<"$answer"; }
+# The first one: a task that was given out before also names its earlier leases, further behind.
+field() {
+  local from=${answer#*\"$1\":\"}
+  printf '%s' "${from%%\"*}"
+}
 
 call lease "{\"worker_id\":\"shell\",\"queues\":[\"$3\"],\"wait_ms\":5000,\"encoding\":\"base64\"}"
 if [[ $answer == *'"leases":[]'* ]]; then

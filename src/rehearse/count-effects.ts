@@ -2,8 +2,8 @@
 // fencing tokens could have refused the others; which effects were repeated within one attempt;
 // and which came when the lease was over.
 
-import type { Recorded } from './rehearsed-coordinator.ts';
-import type { Effect, Traffic } from './traffic.ts';
+import { type Evidence, endText, type Held, IN_FLIGHT_MS, lossToldAt } from './leases-in-hand.ts';
+import type { Effect } from './traffic.ts';
 
 export interface DoubledEffect {
   readonly taskId: string;
@@ -11,6 +11,8 @@ export interface DoubledEffect {
   /** Whether every effect but the first with the newest token came with an older token. */
   readonly refusable: boolean;
   readonly words: string;
+  /** Why the task was given out again, in the words of explain. */
+  readonly why: readonly string[];
 }
 
 interface Counted {
@@ -19,16 +21,15 @@ interface Counted {
   readonly without: readonly string[];
 }
 
-interface Seen {
-  readonly counted: ReadonlyMap<string, number>;
-  readonly traffic: Pick<Traffic, 'effects' | 'exchanges'>;
-  readonly records: readonly Recorded[];
-}
-
 const tell = ({ taskId, fencingToken, at }: Effect): string =>
   `an effect of ${taskId} with token ${fencingToken} at ${at} ms`;
 
-export function countEffects({ traffic, records, counted }: Seen): Counted {
+export function countEffects(evidence: Evidence, held: readonly Held[]): Counted {
+  const { traffic, counted } = evidence;
+  const whyOf = (taskId: string): readonly string[] =>
+    (evidence.stories.find((story) => story.task_id === taskId)?.statements ?? [])
+      .filter(({ topic }) => topic === 'cause')
+      .map(({ text }) => text);
   const effects = traffic.effects.filter(({ accepted }) => accepted);
   const tasks = [...new Set(effects.map(({ taskId }) => taskId))];
   const doubled = tasks.flatMap((taskId): DoubledEffect[] => {
@@ -41,7 +42,8 @@ export function countEffects({ traffic, records, counted }: Seen): Counted {
       if (fencingToken >= newest) passing += 1;
       newest = Math.max(newest, fencingToken);
     }
-    return [{ taskId, times: of.length, refusable: passing === 1, words: of.map(tell).join('; ') }];
+    const words = of.map(tell).join('; ');
+    return [{ taskId, times: of.length, refusable: passing === 1, words, why: whyOf(taskId) }];
   });
   const repeated = traffic.effects.flatMap((effect, index) => {
     const same = (one: Effect): boolean =>
@@ -49,38 +51,35 @@ export function countEffects({ traffic, records, counted }: Seen): Counted {
     return traffic.effects.slice(0, index).some(same) ? [`${tell(effect)}, once more`] : [];
   });
   const without = effects.flatMap((effect) => {
-    const over = supersededBefore(effect, traffic, records);
+    const over = lostBefore(effect, held, evidence);
     return over === undefined ? [] : [`${tell(effect)}: ${over}`];
   });
   const told = [...counted]
     .filter(([, times]) => times > 1)
     .map(([taskId, times]): DoubledEffect => {
       const words = `the command counts ${times} effects of ${taskId}`;
-      return { taskId, times, refusable: false, words };
+      return { taskId, times, refusable: false, words, why: whyOf(taskId) };
     });
   return { doubled: [...doubled, ...told], repeated, without };
 }
 
 /**
  * Records carry times of the coordinator's clock, and effects times of the rehearsal's clock; the
- * two cannot be compared. The order of messages can: an effect of an older lease came too late if
- * the grant of a newer lease had already been delivered.
+ * two cannot be compared. The order of messages can: an effect came too late when a newer lease had
+ * been delivered before it, or when its own worker had been told of the loss.
  */
-function supersededBefore(
+function lostBefore(
   { taskId, fencingToken, askedAt }: Effect,
-  { exchanges }: Pick<Traffic, 'exchanges'>,
-  records: readonly Recorded[],
+  held: readonly Held[],
+  evidence: Evidence,
 ): string | undefined {
-  const newer = exchanges.find(
-    ({ deliveredAt, granted }) =>
-      deliveredAt !== undefined &&
-      deliveredAt <= askedAt &&
-      granted.some((lease) => lease.taskId === taskId && lease.fencingToken > fencingToken),
-  );
-  if (newer === undefined) return undefined;
-  const ended = records.find(
-    ({ type, lease_id: id }) => id === `L${fencingToken}` && type === 'LeaseExpired',
-  );
-  const end = ended === undefined ? '' : `, record ${ended.seq}`;
-  return `its lease L${fencingToken} was over${end}, and the task was in other hands`;
+  const of = held.filter((lease) => lease.taskId === taskId);
+  const own = of.find((lease) => lease.fencingToken === fencingToken);
+  const end = own === undefined ? '' : ` (${endText(own)})`;
+  if (of.some((lease) => lease.from <= askedAt && lease.fencingToken > fencingToken)) {
+    return `the task was in other hands${end}`;
+  }
+  const told = own === undefined ? undefined : lossToldAt(own, evidence);
+  if (told === undefined || askedAt <= told + IN_FLIGHT_MS) return undefined;
+  return `its worker had been told at ${told} ms that the lease was lost${end}`;
 }

@@ -6,9 +6,14 @@ export type FaultName =
   | 'heartbeat-after-report'
   | 'sent-after-cancelled'
   | 'second-report'
+  | 'old-lease'
+  | 'report-given-up'
+  | 'no-report'
+  | 'crashed'
   | 'effect-repeated'
   | 'effect-without-lease'
   | 'ignores-shutdown'
+  | 'kept-at-shutdown'
   | 'not-done';
 
 interface Words {
@@ -33,17 +38,37 @@ export const FAULTS: Readonly<Record<FaultName, Words>> = {
     title: 'sent a second report under one lease',
     mend: 'report once; repeat only the same report, and only when no answer came',
   },
+  'old-lease': {
+    title: 'reported under an old lease of its task while it had a newer one',
+    mend: 'take the lease id of each heartbeat, report and effect from the grant being worked on',
+  },
+  'report-given-up': {
+    title: 'gave up a report that had not been decided',
+    mend: 'send the same report again, after a pause, until it is answered or the lease is over',
+  },
+  'no-report': {
+    title: 'reported nothing about a task that it had in hand, until the lease ran out',
+    mend: 'report a failure with fail, also when the work throws; give back what is not begun',
+  },
+  crashed: {
+    title: 'ended by itself in the middle of a task',
+    mend: 'catch what the work throws and report it with fail (permanent: no further attempt)',
+  },
   'effect-repeated': {
     title: 'repeated its effect within one attempt',
     mend: 'when the answer to a report is lost, repeat the report and not the work',
   },
   'effect-without-lease': {
-    title: 'made its effect although its lease was over',
+    title: 'made its effect although its lease was lost',
     mend: 'ask whether the lease still holds right before the effect (stillMine, a heartbeat)',
   },
   'ignores-shutdown': {
     title: 'was still running ten seconds after it had been told to stop',
     mend: 'on SIGTERM and SIGINT lease no more, finish or release what is in hand, and exit',
+  },
+  'kept-at-shutdown': {
+    title: 'stopped with a task in hand that it neither finished nor gave back',
+    mend: 'before the end, report each task in hand, or give it back: fail with kind released',
   },
   'not-done': {
     title: 'left tasks that were not over when there was nothing in their way any more',

@@ -1,11 +1,14 @@
 // Owns the proxy before the coordinator's HTTP port, one for each worker process. The proxy reads
 // every request and every answer whole, asks the points what becomes of the message, and remembers
-// the exchange.
+// the exchange. The requests of a batch are remembered one by one.
 
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Fate, Points } from './points.ts';
-import { httpRequest, jsonOf, pointsOf, takeAnswer } from './requests.ts';
+import { unavailable } from '../model/refusal.ts';
+import { answerOf } from '../protocol/answer-frame.ts';
+import { answerFate, requestFate } from './crossing.ts';
+import type { Points } from './points.ts';
+import { httpAnswers, httpRequests, jsonOf, takeAnswer } from './requests.ts';
 import type { Exchange, Traffic } from './traffic.ts';
 
 /** A proxy for one worker process. */
@@ -28,20 +31,10 @@ interface Answer {
   readonly body: Buffer;
 }
 
-const UNAVAILABLE: Answer = {
-  status: 503,
-  headers: { 'content-type': 'application/problem+json', 'retry-after': '1' },
-  body: Buffer.from(
-    JSON.stringify({
-      type: 'about:blank',
-      title: 'Unavailable',
-      status: 503,
-      detail: 'The rehearsal refuses requests for a while.',
-      outcome: 'UNAVAILABLE',
-      reason: 'recovering',
-    }),
-  ),
-};
+/** The answer of a coordinator that cannot decide now. */
+const REFUSED = answerOf(
+  unavailable('recovering', 'The rehearsal refuses requests for a while.', 1_000),
+);
 
 export async function httpProxy(between: Between): Promise<Proxy> {
   const sockets = new Set<Socket>();
@@ -69,56 +62,61 @@ async function serve(
 ): Promise<void> {
   const body = await whole(request);
   const { method = 'GET', url = '/' } = request;
-  const exchange = between.traffic.open(
-    between.worker,
-    httpRequest(method, url, body.toString('utf8')),
+  const exchanges = httpRequests(method, url, body.toString('utf8')).map((asked) =>
+    between.traffic.open(between.worker, asked),
   );
-  const [before, after] = pointsOf(exchange.op);
-  const fate = await between.points.reach({ point: before, ...exchange });
-  exchange.requestFate = fate;
+  const fate = await requestFate(between.points, exchanges);
   if (fate === 'lose' || fate === 'cut') return void response.destroy();
-  if (fate === 'unavailable') return deliver(between, exchange, response, UNAVAILABLE);
+  if (fate === 'unavailable') {
+    const refused = exchanges.length === 1 ? refusedOne() : refusedBatch(exchanges.length);
+    take(between, exchanges, refused);
+    return deliver(between, exchanges, response, refused);
+  }
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   if (fate === 'double') await forward(between.toPort, request, body, gone.signal);
   const answer = await forward(between.toPort, request, body, gone.signal);
-  takeAnswer(exchange, jsonOf(answer.body.toString('utf8')), between.traffic.now());
-  await settle(between, exchange, response, answer, after);
+  take(between, exchanges, answer);
+  const after = await answerFate(between.points, exchanges);
+  if (after === 'lose') return void response.destroy();
+  if (after === 'cut') return cutShort(response, answer);
+  deliver(between, exchanges, response, answer);
 }
 
-async function settle(
-  between: Between,
-  exchange: Exchange,
-  response: http.ServerResponse,
-  answer: Answer,
-  point: Parameters<Points['reach']>[0]['point'],
-): Promise<void> {
-  // An empty answer to a lease request is no grant: nothing bites there.
-  const [grant] = exchange.granted;
-  const isEmpty = point === 'grant' && grant === undefined;
-  const named = { taskId: exchange.taskId ?? grant?.taskId, leaseId: exchange.leaseId };
-  const arrival = { point, worker: between.worker, ...named };
-  const leaseId = arrival.leaseId ?? grant?.leaseId;
-  const fate: Fate = isEmpty ? 'pass' : await between.points.reach({ ...arrival, leaseId });
-  exchange.answerFate = fate;
-  if (fate === 'lose') return void response.destroy();
-  if (fate === 'cut') return cutShort(response, answer);
-  deliver(between, exchange, response, answer);
+const refusedOne = (): Answer => ({
+  status: REFUSED.status,
+  headers: {
+    'content-type': 'application/problem+json',
+    'retry-after': String(REFUSED.retryAfterSeconds),
+  },
+  body: REFUSED.body,
+});
+
+/** A coordinator answers a batch as a whole, and refuses each request in it by itself. */
+function refusedBatch(requests: number): Answer {
+  const one = { http_status: REFUSED.status, ...jsonOf(REFUSED.body.toString('utf8')) };
+  const answers = Array.from({ length: requests }, () => one);
+  const headers = { 'content-type': 'application/json' };
+  return { status: 200, headers, body: Buffer.from(JSON.stringify({ answers })) };
+}
+
+function take({ traffic }: Between, exchanges: readonly Exchange[], { body }: Answer): void {
+  const answers = httpAnswers(body.toString('utf8'), exchanges.length);
+  for (const [index, exchange] of exchanges.entries()) {
+    takeAnswer(exchange, answers[index] ?? {}, traffic.now());
+  }
 }
 
 function deliver(
   { traffic }: Between,
-  exchange: Exchange,
+  exchanges: readonly Exchange[],
   response: http.ServerResponse,
   answer: Answer,
 ): void {
-  if (answer === UNAVAILABLE) {
-    exchange.answered = { at: traffic.now(), outcome: 'UNAVAILABLE', reason: 'recovering' };
-  }
   if (response.destroyed) return;
   response.writeHead(answer.status, { ...answer.headers, 'content-length': answer.body.length });
   response.end(answer.body, () => {
-    exchange.deliveredAt = traffic.now();
+    for (const exchange of exchanges) exchange.deliveredAt = traffic.now();
   });
 }
 

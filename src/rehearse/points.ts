@@ -68,17 +68,7 @@ export class Points {
         wanted,
         decide: (arrival) => {
           this.rules.delete(rule);
-          return new Promise<Fate>((decided) => {
-            const held: Held = {
-              ...arrival,
-              let: (fate) => {
-                this.held.delete(held);
-                decided(fate);
-              },
-            };
-            this.held.add(held);
-            resolve(held);
-          });
+          return this.wait(arrival, resolve);
         },
       };
       this.rules.add(rule);
@@ -92,9 +82,39 @@ export class Points {
     return () => void this.rules.delete(rule);
   }
 
+  /** Every message at this point waits there. @returns lets them all go on. */
+  delay(point: Point, wanted: Wanted = ANY): () => void {
+    const waiting = new Set<Held>();
+    const rule: Rule = {
+      point,
+      wanted,
+      decide: (arrival) => this.wait(arrival, (held) => void waiting.add(held)),
+    };
+    this.rules.add(rule);
+    return () => {
+      this.rules.delete(rule);
+      for (const held of waiting) held.let('pass');
+    };
+  }
+
   /** Nothing is asked for any more, and what waits goes on. */
   clear(): void {
     this.rules.clear();
     for (const held of [...this.held]) held.let('pass');
+  }
+
+  /** @param onWaiting given the message, which waits until its fate is decided. */
+  private wait(arrival: Arrival, onWaiting: (held: Held) => void): Promise<Fate> {
+    return new Promise<Fate>((decided) => {
+      const held: Held = {
+        ...arrival,
+        let: (fate) => {
+          this.held.delete(held);
+          decided(fate);
+        },
+      };
+      this.held.add(held);
+      onWaiting(held);
+    });
   }
 }

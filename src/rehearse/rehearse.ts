@@ -3,7 +3,9 @@
 
 import { availableParallelism } from 'node:os';
 import type { CleanUp } from './clean-up.ts';
+import type { Fault } from './faults.ts';
 import { type Judgement, judge } from './judge.ts';
+import { isHeartbeat } from './requests.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { Known, Scenario } from './scenario.ts';
 import { SCENARIOS, UNDISTURBED } from './scenarios.ts';
@@ -32,11 +34,13 @@ export interface Result {
   readonly tookMs: number;
 }
 
+const NOTHING: Known = { hasEffects: false, hasHeartbeats: false };
+
 /** @throws Error when the worker does not do its task even undisturbed. */
 export async function rehearse(options: RehearsalOptions): Promise<readonly Result[]> {
-  const first = await playOne(UNDISTURBED, options, 0);
+  const first = await playOne(UNDISTURBED, options, 0, NOTHING);
   if (first.judgement === undefined || first.trouble !== undefined) throw cannot(first);
-  if (first.judgement.faults.some(({ name }) => name === 'not-done')) throw cannot(first);
+  if (first.judgement.faults.some(isNotDone)) throw cannot(first);
   const known: Known = first.known;
   const wanted = SCENARIOS.filter(
     ({ name }) => options.names.length === 0 || options.names.includes(name),
@@ -51,7 +55,7 @@ export async function rehearse(options: RehearsalOptions): Promise<readonly Resu
       const skipped = scenario.cannotBite?.(known);
       const result =
         skipped === undefined
-          ? await playOne(scenario, options, index + 1)
+          ? await playOne(scenario, options, index + 1, known)
           : notPlayed(scenario, skipped);
       results.push(result);
       options.onResult?.(result, results.length, total);
@@ -67,10 +71,16 @@ export async function rehearse(options: RehearsalOptions): Promise<readonly Resu
   return results.sort((a, b) => place(a) - place(b));
 }
 
+const isNotDone = ({ name }: Fault): boolean => name === 'not-done';
+
 const cannot = ({ trouble, judgement, output }: Result): Error =>
   new Error(
     `the worker does not do its tasks even when nothing goes wrong: ${
-      trouble ?? judgement?.faults.flatMap(({ evidence }) => evidence).join('; ')
+      trouble ??
+      (judgement?.faults ?? [])
+        .filter(isNotDone)
+        .flatMap(({ evidence }) => evidence)
+        .join('; ')
     }\n${output}`,
   );
 
@@ -87,6 +97,7 @@ async function playOne(
   { name, title, page, play }: Scenario,
   options: RehearsalOptions,
   index: number,
+  known: Known,
 ): Promise<Result & { readonly known: Known }> {
   const { payloads, seed } = options;
   const from = (seed + index) % payloads.length;
@@ -96,16 +107,18 @@ async function playOne(
   const run = await Run.open({ ...options, payloads: turned, onSubmitted });
   try {
     let trouble: string | undefined;
-    await play(run).catch(({ message }: Error) => {
+    await play(run, known).catch(({ message }: Error) => {
       trouble = message;
     });
     const left = await run.over();
     const endedAt = run.traffic.now();
     run.closing();
     const records = await run.coordinator.records();
+    const told = await Promise.all(run.tasks.map((id) => run.coordinator.story(id)));
     const judgement = judge({
       traffic: run.traffic,
       records,
+      stories: told,
       leaseMs: options.leaseMs,
       left,
       endedAt,
@@ -124,7 +137,7 @@ async function playOne(
       tookMs: run.traffic.now(),
       known: {
         hasEffects: run.traffic.effects.length > 0,
-        hasHeartbeats: run.traffic.exchanges.some(({ op }) => op === 'heartbeat'),
+        hasHeartbeats: run.traffic.exchanges.some(isHeartbeat),
       },
     };
   } finally {

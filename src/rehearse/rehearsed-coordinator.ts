@@ -4,13 +4,16 @@
 
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { PAGE_MAX } from '../model/limits.ts';
+import type { RecordType } from '../model/records.ts';
 import { freePort, ServerProcess } from '../play/demo/processes.ts';
 import type { CleanUp } from './clean-up.ts';
+import type { Story } from './leases-in-hand.ts';
 
 /** A record as /v1/log shows it. */
 export interface Recorded {
   readonly seq: number;
-  readonly type: string;
+  readonly type: RecordType;
   readonly task_id?: string;
   readonly lease_id?: string;
   readonly [field: string]: unknown;
@@ -85,12 +88,16 @@ export class RehearsedCoordinator {
     return this.ask(`/v1/tasks/${taskId}/kill`, { reason: 'rehearsal' });
   }
 
+  /** All records, in order. */
   async records(): Promise<readonly Recorded[]> {
-    const text = await (await fetch(`${this.url}/v1/log?limit=1000`)).text();
-    return text
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Recorded);
+    const records: Recorded[] = [];
+    for (;;) {
+      const from = (records.at(-1)?.seq ?? 0) + 1;
+      const response = await fetch(`${this.url}/v1/log?limit=${PAGE_MAX}&from=${from}`);
+      const lines = (await response.text()).split('\n').filter(Boolean);
+      if (lines.length === 0) return records;
+      records.push(...lines.map((line) => JSON.parse(line) as Recorded));
+    }
   }
 
   /** Resolves with the first record that is wanted. @throws Error when there is none in time. */
@@ -109,9 +116,15 @@ export class RehearsedCoordinator {
     return ((await response.json()) as { state: string }).state;
   }
 
+  /** A task's history as a page of text. */
   async explain(taskId: string): Promise<string> {
     const headers = { accept: 'text/plain' };
     return (await fetch(`${this.url}/v1/tasks/${taskId}/explain`, { headers })).text();
+  }
+
+  /** A task's history as data. */
+  async story(taskId: string): Promise<Story> {
+    return (await fetch(`${this.url}/v1/tasks/${taskId}/explain`)).json() as Promise<Story>;
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@
 // The report is text, JSON, or the JUnit file that continuous integration shows.
 
 import { FAULTS } from './faults.ts';
+import { shutdownText } from './judge-stops.ts';
 import type { Result } from './rehearse.ts';
 
 /** Whether the user has to do something, or accept it by name. */
@@ -29,10 +30,13 @@ export function reportText(results: readonly Result[], allowed: ReadonlySet<stri
 
 function noteOf({ judgement, skipped }: Result): string {
   if (skipped !== undefined) return `: ${skipped}`;
-  const titles = (judgement?.faults ?? []).map(({ name }) => FAULTS[name].title);
+  if (judgement === undefined) return '';
+  const titles = judgement.faults.map(({ name }) => FAULTS[name].title);
   if (titles.length > 0) return `: ${titles.join('; ')}`;
-  const ms = judgement?.noticedAfterMs;
-  return ms === undefined ? '' : `, the loss of its lease was followed by work for ${ms} ms`;
+  const remarks = [...new Set(judgement.atShutdown.map(shutdownText))];
+  const ms = judgement.noticedAfterMs;
+  if (ms !== undefined) remarks.push(`the loss of its lease was followed by work for ${ms} ms`);
+  return remarks.map((remark) => `, ${remark}`).join('');
 }
 
 function storyOf({ scenario, judgement, trouble, stories, output }: Result): string {
@@ -43,11 +47,17 @@ function storyOf({ scenario, judgement, trouble, stories, output }: Result): str
     lines.push(...evidence.map((words) => `     - ${words}`));
     lines.push(`     mend: ${FAULTS[name].mend}`);
   }
-  for (const { times, refusable, words, taskId } of judgement?.doubled ?? []) {
+  for (const lease of judgement?.atShutdown ?? []) {
+    const { worker, leaseId, taskId, record } = lease;
+    const proof = record === undefined ? '' : `, record ${record}`;
+    lines.push(`   worker ${worker} ${shutdownText(lease)}: ${leaseId} of ${taskId}${proof}`);
+  }
+  for (const { times, refusable, words, taskId, why } of judgement?.doubled ?? []) {
     const how = refusable
       ? 'a store that refuses older fencing tokens would have refused all but one'
       : 'no fencing token tells them apart from right ones: the effect must be idempotent';
     lines.push(`   ${taskId} had its effect ${times} times: ${how}`, `     - ${words}`);
+    lines.push(...why.map((text) => `     - ${text}`));
   }
   lines.push(`   read: ${scenario.page}`);
   for (const story of stories) lines.push('', indent(story));
@@ -68,11 +78,22 @@ export function reportJson(results: readonly Result[], seed: number): string {
       mend: FAULTS[name].mend,
       evidence,
     })),
-    doubled: (judgement?.doubled ?? []).map(({ taskId, times, refusable, words }) => ({
+    doubled: (judgement?.doubled ?? []).map(({ taskId, times, refusable, words, why }) => ({
       task_id: taskId,
       times,
       refusable,
       words,
+      why,
+    })),
+    at_shutdown: (judgement?.atShutdown ?? []).map((lease) => ({
+      worker: lease.worker,
+      signal: lease.signal,
+      task_id: lease.taskId,
+      lease_id: lease.leaseId,
+      ended: lease.ended ?? null,
+      record: lease.record ?? null,
+      reported_after_ms: lease.reportedAfterMs ?? null,
+      words: shutdownText(lease),
     })),
     noticed_after_ms: judgement?.noticedAfterMs ?? null,
     page: scenario.page,

@@ -1,12 +1,12 @@
-// Owns the part of the interface that the proxies understand: the operation of a request, the task
-// and the lease that it names, the point that it passes, and the outcome in an answer. The
-// operations come from the interface's own table.
+// Owns the part of the interface that the proxies understand: the requests in a message, the task
+// and the lease that each one names, the points that it passes, and the outcome in its answer. What
+// is an operation, and of which kind, comes from the interface's own table.
 
-import { OPERATION_NAMES, operationOf } from '../model/operations.ts';
+import { OPERATION_NAMES, type OperationName, operationOf } from '../model/operations.ts';
 import type { Point } from './points.ts';
 import type { Exchange, GrantedLease } from './traffic.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+export type Json = Readonly<Record<string, unknown>>;
 
 const ROUTES = OPERATION_NAMES.flatMap((op) => {
   const { http } = operationOf(op);
@@ -15,56 +15,80 @@ const ROUTES = OPERATION_NAMES.flatMap((op) => {
   return { op, method: http.method, pattern };
 });
 
-const POINTS: Readonly<Record<string, readonly [request: Point, answer: Point]>> = {
-  lease: ['lease', 'grant'],
-  heartbeat: ['heartbeat', 'heartbeat answer'],
-  complete: ['report', 'report answer'],
-  fail: ['report', 'report answer'],
-};
+/** By the name of the method on the line socket. */
+const METHODS: ReadonlyMap<unknown, OperationName> = new Map(
+  OPERATION_NAMES.flatMap((op) => {
+    const { socket } = operationOf(op);
+    return socket === undefined ? [] : [[socket === true ? op : socket, op]];
+  }),
+);
 
-export const isReport = ({ op }: Pick<Exchange, 'op'>): boolean =>
-  op === 'complete' || op === 'fail';
+const BATCHABLE: ReadonlyMap<unknown, OperationName> = new Map(
+  OPERATION_NAMES.filter((op) => operationOf(op).batch).map((op) => [op, op]),
+);
+
+type Role = 'lease' | 'heartbeat' | 'report' | 'other';
+
+/** What an operation is to the contract of a worker, by the properties of its row in the table. */
+function roleOf(op: OperationName | undefined): Role {
+  if (op === undefined) return 'other';
+  const { coordinator, inProgress, http } = operationOf(op);
+  if (coordinator === 'leases') return 'lease';
+  if (inProgress === undefined) return 'other';
+  return http?.answer === 'Committed' ? 'report' : 'heartbeat';
+}
+
+export const isHeartbeat = ({ op }: Pick<Exchange, 'op'>): boolean => roleOf(op) === 'heartbeat';
+export const isReport = ({ op }: Pick<Exchange, 'op'>): boolean => roleOf(op) === 'report';
+export const isLeaseRequest = ({ op }: Pick<Exchange, 'op'>): boolean => roleOf(op) === 'lease';
 
 /** The points that a request of this operation, and its answer, pass. */
-export const pointsOf = (op: string | undefined): readonly [request: Point, answer: Point] =>
-  POINTS[op ?? ''] ?? ['other', 'other answer'];
+export function pointsOf(op: OperationName | undefined): readonly [request: Point, answer: Point] {
+  const role = roleOf(op);
+  return role === 'lease' ? ['lease', 'grant'] : [role, `${role} answer`];
+}
 
 export type Asked = Pick<Exchange, 'op' | 'taskId' | 'leaseId' | 'said'>;
 
-/** @param body the request's body, whatever it is. */
-export function httpRequest(method: string, target: string, body: string): Asked {
+/**
+ * @param body the request's body, whatever it is
+ * @returns the requests in it: those of a batch in their order, else one
+ */
+export function httpRequests(method: string, target: string, body: string): readonly Asked[] {
   const path = target.split('?')[0] ?? '';
   const json = jsonOf(body);
   for (const { method: ofRoute, pattern, op } of ROUTES) {
     const match = method === ofRoute ? pattern.exec(path) : null;
     if (match === null) continue;
-    const { task_id: inPath, lease_id: leaseId } = match.groups ?? {};
-    return asked(op, inPath ?? textOf(json['task_id']), leaseId, json);
+    const { requests } = json;
+    if (op === 'batch' && Array.isArray(requests)) return requests.map(batched);
+    return [asked(op, { ...json, ...match.groups })];
   }
-  return { op: undefined, taskId: undefined, leaseId: undefined, said: `${method} ${path}` };
+  return [{ op: undefined, taskId: undefined, leaseId: undefined, said: `${method} ${path}` }];
+}
+
+function batched(request: unknown): Asked {
+  const { op, ...fields } = objectOf(request);
+  return asked(BATCHABLE.get(op), fields);
 }
 
 /** A call of the line socket. */
-export function lineRequest(call: Json): Asked {
-  const params = objectOf(call['params']);
-  return asked(
-    textOf(call['method']),
-    textOf(params['task_id']),
-    textOf(params['lease_id']),
-    params,
-  );
-}
+export const lineRequest = (call: Json): Asked =>
+  asked(METHODS.get(call['method']), objectOf(call['params']));
 
-function asked(
-  op: string | undefined,
-  taskId: string | undefined,
-  leaseId: string | undefined,
-  json: Json,
-): Asked {
-  const { task_id: _task, lease_id: _lease, ...rest } = json;
+function asked(op: OperationName | undefined, fields: Json): Asked {
+  const { task_id: taskId, lease_id: leaseId, ...rest } = fields;
   const names = Object.keys(rest).sort();
   const said = names.map((name) => `${name}=${JSON.stringify(rest[name])}`).join(' ');
-  return { op, taskId, leaseId, said: `${op} ${said}` };
+  return { op, taskId: textOf(taskId), leaseId: textOf(leaseId), said: `${op} ${said}` };
+}
+
+/** @returns the answers to each of the requests in a message, from the body of the whole answer. */
+export function httpAnswers(body: string, requests: number): readonly Json[] {
+  const json = jsonOf(body);
+  const { answers } = json;
+  if (Array.isArray(answers) && answers.length === requests) return answers.map(objectOf);
+  return Array.from({ length: requests }, () => json);
 }
 
 /** Takes what an answer says into the exchange. @param answer a body, or a call's result. */
@@ -91,7 +115,7 @@ export function jsonOf(text: string): Json {
   }
 }
 
-const objectOf = (value: unknown): Json =>
+export const objectOf = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
 const textOf = (value: unknown): string | undefined =>

@@ -6,6 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { TASK_STATES } from '../model/task-states.ts';
+import { TRANSITIONS } from '../model/transitions.ts';
 import type { CleanUp } from './clean-up.ts';
 import { httpProxy, type Proxy } from './http-proxy.ts';
 import { Ledger } from './ledger.ts';
@@ -42,7 +44,10 @@ const RESTART_PAUSE_MS = 100;
 const RESTART_PAUSE_MAX_MS = 1_000;
 /** What service managers and container runtimes give a process to stop, at least. */
 const STOP_MS = 10_000;
-const OVER = new Set(['COMPLETED', 'FAILED', 'DEAD']);
+/** The states that no transition leaves. */
+const OVER: ReadonlySet<string> = new Set(
+  TASK_STATES.filter((state) => !TRANSITIONS.some(({ from, to }) => from === state && to !== from)),
+);
 
 export class Run {
   readonly points = new Points();

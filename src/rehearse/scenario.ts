@@ -24,7 +24,7 @@ export interface Scenario {
   cannotBite?(known: Known): string | undefined;
   /** What the tasks are submitted with. */
   readonly submit?: SubmitOptions;
-  play(run: Run): Promise<void>;
+  play(run: Run, known: Known): Promise<void>;
 }
 
 export const WORKERS = 'docs/WORKERS.md';
@@ -90,6 +90,13 @@ export async function heldAt(
   const worker = await run.worker();
   return { worker, held: await coming };
 }
+
+/**
+ * The first message by which the worker shows that it is at work on a task. A worker that is over
+ * before it shows anything has just been granted the task.
+ */
+export const workPoint = ({ hasEffects, hasHeartbeats }: Known): Point =>
+  hasEffects ? 'effect' : hasHeartbeats ? 'heartbeat' : 'grant';
 
 /** Waits until the lease that the message is about has expired in the log. */
 export const expired = (run: Run, { leaseId }: Held): Promise<unknown> =>

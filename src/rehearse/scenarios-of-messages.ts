@@ -1,28 +1,35 @@
 // Owns the scenarios in which messages between worker and coordinator are lost, delayed, doubled,
 // or cut in the middle.
 
-import type { Point } from './points.ts';
+import type { Arrival, Point } from './points.ts';
 import type { Run } from './run.ts';
 import {
   expired,
   granted,
   heldAt,
+  type Known,
   leases,
   needsTime,
   type Scenario,
   settle,
   WORKERS,
+  workPoint,
 } from './scenario.ts';
 
-/** Half a lease more than one: whoever sends no heartbeat meanwhile has lost the lease. */
-const LONG = 1.5;
+/** In leases. Whoever sends no heartbeat meanwhile has lost the lease, also if the last one was late. */
+const LONG = 2;
 
 /**
  * Plays a task that takes longer than a lease: the ledger delays the answer to the effect. Without
- * a ledger, the task must take that long by itself.
+ * effects, the task must take that long by itself, and its first heartbeat shows that it runs.
  */
-async function longTask(run: Run, meanwhile: (taskId: string) => Promise<void>): Promise<void> {
-  const { held } = await heldAt(run, run.options.ledger === undefined ? 'heartbeat' : 'effect');
+async function longTask(
+  run: Run,
+  known: Known,
+  meanwhile: (taskId: string) => Promise<void>,
+): Promise<void> {
+  const { held } = await heldAt(run, workPoint(known));
+  if (!known.hasEffects) held.let('pass');
   await meanwhile(held.taskId ?? '');
   held.let('pass');
   await run.over();
@@ -34,7 +41,7 @@ const long: Scenario = {
   title: 'the effect takes longer than a lease; nothing else happens',
   page: `${WORKERS}, "The loop by hand"`,
   cannotBite: needsTime,
-  play: (run) => longTask(run, () => leases(run, LONG)),
+  play: (run, known) => longTask(run, known, () => leases(run, LONG)),
 };
 
 const heartbeats = (
@@ -45,11 +52,11 @@ const heartbeats = (
 ).map(
   ([name, what, point]): Scenario => ({
     name,
-    title: `${what}, for one and a half leases`,
+    title: `${what}, for two leases`,
     page: `${WORKERS}, "Worker: the same, kept for you"`,
     cannotBite: needsTime,
-    play: (run) =>
-      longTask(run, async () => {
+    play: (run, known) =>
+      longTask(run, known, async () => {
         const ends = run.points.always(point, 'lose');
         await leases(run, LONG);
         ends();
@@ -62,8 +69,8 @@ const rejected: Scenario = {
   title: 'the task is killed by an administrator while the worker is at work',
   page: `${WORKERS}, "The loop by hand"`,
   cannotBite: needsTime,
-  play: (run) =>
-    longTask(run, async (taskId) => {
+  play: (run, known) =>
+    longTask(run, known, async (taskId) => {
       await run.coordinator.killTask(taskId);
       await leases(run, LONG);
     }),
@@ -91,15 +98,17 @@ const delayed: Scenario = {
   title: 'the report arrives when the lease is over',
   page: `${WORKERS}, "The loop by hand"`,
   async play(run) {
-    // Heartbeats would keep the lease as long as the report is on its way.
+    // On a slow way everything is late: the heartbeats, which would keep the lease, and the
+    // repetitions of a worker that does not wait long for the answer.
     const { held } = await heldAt(run, 'report');
-    const ends = run.points.always('heartbeat', 'lose', ({ worker }) => worker === held.worker);
+    const own = ({ worker }: Arrival): boolean => worker === held.worker;
+    const ends = [run.points.delay('heartbeat', own), run.points.delay('report', own)];
     await expired(run, held);
     await run.worker();
     await granted(run, held, 2);
     held.let('pass');
+    for (const end of ends) end();
     await run.over();
-    ends();
     await settle(run);
   },
 };

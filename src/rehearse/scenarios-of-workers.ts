@@ -1,5 +1,7 @@
 // Owns the scenarios in which the worker's own process is killed, frozen, or told to stop.
 
+import { setTimeout as pause } from 'node:timers/promises';
+import { IN_FLIGHT_MS } from './leases-in-hand.ts';
 import {
   expired,
   granted,
@@ -11,6 +13,7 @@ import {
   type Scenario,
   settle,
   WORKERS,
+  workPoint,
 } from './scenario.ts';
 
 const bites = ({ needsEffects: needed }: Moment) => (needed ? { cannotBite: needsEffects } : {});
@@ -57,6 +60,8 @@ const frozen = MOMENTS.map(
   }),
 );
 
+const TASKS_AT_STOP = 3;
+const LONG_WORK_MS = 4_000;
 const STOPS = ['SIGTERM', 'SIGINT'] as const;
 
 const stopped = STOPS.flatMap((signal): Scenario[] => [
@@ -64,10 +69,21 @@ const stopped = STOPS.flatMap((signal): Scenario[] => [
     name: `${signal.toLowerCase()}-at-work`,
     title: `the worker is told to stop by ${signal} in the middle of a task`,
     page: `${WORKERS}, "Stopping"`,
-    async play(run) {
-      const { worker, held } = await heldAt(run, 'grant');
-      held.let('pass');
+    async play(run, known) {
+      const point = workPoint(known);
+      const coming = run.hold(point);
+      coming.catch(() => {});
+      // A worker that takes several tasks at a time has them in hand then.
+      for (let task = 1; task <= TASKS_AT_STOP; task += 1) await run.submit();
+      const worker = await run.worker();
+      const held = await coming;
+      // A heartbeat that is held would hold up a worker with one connection.
+      if (point !== 'effect') held.let('pass');
+      if (point === 'grant') await pause(IN_FLIGHT_MS);
       worker.tellToStop(signal);
+      // Work that goes on for longer than a lease after the signal needs its heartbeats still.
+      await Promise.race([worker.ended, pause(Math.min(run.options.leaseMs * 2, LONG_WORK_MS))]);
+      held.let('pass');
       await run.stopped(worker);
       await run.over();
     },

@@ -1,6 +1,7 @@
 // Owns the memory of one run: every request with its answer, the fate of both on the way, and
 // every effect. The verdicts rest on this memory and on the coordinator's log.
 
+import type { OperationName } from '../model/operations.ts';
 import type { Fate } from './points.ts';
 
 /** The coordinator's word in an answer: OK, COMMITTED, CANCELLED, REJECTED, UNAVAILABLE … */
@@ -17,12 +18,12 @@ export interface GrantedLease {
   readonly fencingToken: number;
 }
 
-/** One request of a worker. Times are milliseconds since the run began. */
+/** One request of a worker, alone or in a batch. Times are milliseconds since the run began. */
 export interface Exchange {
   readonly number: number;
   readonly worker: number;
-  /** As the table of operations names it; undefined: no operation of the interface. */
-  readonly op: string | undefined;
+  /** Undefined: no operation of the interface. */
+  readonly op: OperationName | undefined;
   readonly at: number;
   readonly taskId: string | undefined;
   readonly leaseId: string | undefined;

@@ -1,16 +1,13 @@
 // Owns the real executable for the tests of clients and workers: a process of its own, on ports
 // that it keeps over a restart, with a data directory that goes when the test is over.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { EXECUTABLE, ServerProcess } from '../../src/play/demo/processes.ts';
 import { ownPort } from '../support/own-port.ts';
 
-export const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+export const MAIN = EXECUTABLE;
 
 /** A line of the log as /v1/log gives it. */
 export interface LogLine {
@@ -27,7 +24,7 @@ export class RealServer {
   readonly #dir = mkdtempSync(join(tmpdir(), 'leasehold-test-'));
   readonly dataDir = join(this.#dir, 'data');
   readonly socketPath = join(this.#dir, 'run', 'leasehold.sock');
-  #process: ChildProcess | undefined;
+  #process: ServerProcess | undefined;
   #httpPort = 0;
   #socketPort = 0;
 
@@ -55,23 +52,10 @@ export class RealServer {
   async start(): Promise<void> {
     this.#httpPort ||= await ownPort();
     this.#socketPort ||= await ownPort();
-    const ports = ['--http-port', `${this.#httpPort}`, '--socket-port', `${this.#socketPort}`];
-    const where = ['--data-dir', this.dataDir, '--socket-path', this.socketPath];
-    const args = [MAIN, 'serve', ...where, ...ports, ...this.#flags];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    this.#process = child;
-    const seen: string[] = [];
-    for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-      seen.push(line);
-      const message = JSON.parse(line) as { addresses?: string[]; msg?: string };
-      const ports = message.addresses?.map((address) => Number(/:(\d+)$/.exec(address)?.[1]));
-      if (ports !== undefined) [this.#httpPort, this.#socketPort] = ports as [number, number];
-      if (message.msg === 'ready') {
-        child.stdout?.resume();
-        return;
-      }
-    }
-    throw new Error(`the server did not start: ${seen.join('\n')}`);
+    const where = ['--socket-port', `${this.#socketPort}`, '--socket-path', this.socketPath];
+    const args = [...where, ...this.#flags];
+    this.#process = new ServerProcess({ dataDir: this.dataDir, port: this.#httpPort, args });
+    await this.#process.ready();
   }
 
   /** SIGKILL, and a new process on the same ports and the same log. */
@@ -109,13 +93,12 @@ export class RealServer {
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
-    const child = this.#process;
+    const server = this.#process;
     this.#process = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, 'exit');
-    child.kill(signal);
-    const stuck = setTimeout(() => child.kill('SIGKILL'), 8_000);
-    await exit;
+    if (server === undefined) return;
+    server.kill(signal);
+    const stuck = setTimeout(() => server.kill('SIGKILL'), 8_000);
+    await server.ended;
     clearTimeout(stuck);
   }
 }

@@ -44,7 +44,7 @@ const layers: Record<string, Layer> = {
   'src/make-directory.ts': { mayImport: [], packages: /^node:(fs|path)$/ },
   'src/client': { mayImport: ['src/model', 'src/protocol', 'src/monotonic.ts'] },
   'src/index.ts': { mayImport: ['src/client', 'src/model'] },
-  'src/rehearse': { mayImport: ['src/model', 'src/protocol', 'src/play/demo'] },
+  'src/rehearse': { mayImport: ['src/model', 'src/protocol', 'src/explain', 'src/play/demo'] },
   'src/testing': {
     mayImport: [
       ...rooms('model', 'core', 'log', 'loop', 'mailbox', 'protocol', 'reader', 'settings'),

@@ -3,7 +3,9 @@
 
 import { expect } from 'chai';
 import type { FaultName } from '../../src/rehearse/faults.ts';
-import { type Evidence, type Judgement, judge } from '../../src/rehearse/judge.ts';
+import { type Judgement, judge } from '../../src/rehearse/judge.ts';
+import { shutdownText } from '../../src/rehearse/judge-stops.ts';
+import type { Evidence, ToldAttempt } from '../../src/rehearse/leases-in-hand.ts';
 import type { Effect, Exchange, WorkerEvent } from '../../src/rehearse/traffic.ts';
 
 const LEASE_MS = 1_000;
@@ -14,6 +16,10 @@ interface Seen {
   readonly events?: readonly Omit<WorkerEvent, 'worker'>[];
   readonly left?: readonly string[];
   readonly endedAt?: number;
+  /** How lease L3 ended, as explain tells it. */
+  readonly ended?: ToldAttempt['ended'];
+  /** A further attempt, as explain tells it. */
+  readonly also?: ToldAttempt;
 }
 
 /** Worker 1 was given lease L3 of task T2 at 0 ms. */
@@ -52,6 +58,8 @@ function judged({
   events = [],
   left = [],
   endedAt,
+  ended,
+  also,
 }: Seen): Judgement {
   const all = [grant, ...exchanges].map(
     (one, index): Exchange => ({
@@ -77,6 +85,19 @@ function judged({
       events: events.map((event) => ({ worker: 1, ...event })),
     },
     records: [],
+    stories:
+      ended === undefined
+        ? []
+        : [
+            {
+              task_id: 'T2',
+              attempts: [
+                { lease_id: 'L3', ended, end_record: 4 },
+                ...(also === undefined ? [] : [also]),
+              ],
+              statements: [],
+            },
+          ],
     leaseMs: LEASE_MS,
     left,
     endedAt: endedAt ?? Math.max(0, ...all.map(({ at }) => at)) + 100,
@@ -124,6 +145,63 @@ const right: Record<string, Seen> = {
   'a heartbeat that was on its way when CANCELLED came': {
     exchanges: [heartbeat(400), complete(600, 'CANCELLED'), heartbeat(700, 'REJECTED')],
   },
+  'heartbeats that no answer confirmed any more, and then a late report': {
+    exchanges: [
+      heartbeat(400),
+      { ...heartbeat(800), ...lost },
+      { ...heartbeat(1_200), ...lost },
+      complete(3_000, 'CANCELLED'),
+    ],
+    ended: 'expired',
+  },
+  'a heartbeat that is sent again, for it was answered UNAVAILABLE before the report': {
+    exchanges: [heartbeat(400, 'UNAVAILABLE'), complete(800), heartbeat(1_400, 'REJECTED')],
+    ended: 'completed',
+  },
+  'a heartbeat that crossed the report': {
+    exchanges: [complete(10), heartbeat(100, 'REJECTED')],
+    ended: 'completed',
+  },
+  'a process that ended by itself when its connection was cut': {
+    exchanges: [{ ...complete(10), ...lost, requestFate: 'lose' }],
+    events: [{ at: 20, what: 'ended', how: 'status 1' }],
+    ended: 'expired',
+    endedAt: 5_000,
+  },
+  'a lease taken in advance that ran out behind a long task': {
+    exchanges: [
+      { ...grant, granted: [{ taskId: 'T4', leaseId: 'L5', attempt: 1, fencingToken: 5 }] },
+      { ...complete(900), taskId: 'T4', leaseId: 'L5' },
+    ],
+    ended: 'expired',
+    endedAt: 5_000,
+  },
+  'a lease that is given back at shutdown': {
+    exchanges: [heartbeat(400), { ...complete(700), op: 'fail', said: 'fail released' }],
+    events: [
+      { at: 500, what: 'told to stop', how: 'SIGTERM' },
+      { at: 900, what: 'ended', how: 'status 0' },
+    ],
+    ended: 'released',
+    endedAt: 5_000,
+  },
+  'a process that does not listen for the signal': {
+    exchanges: [heartbeat(400)],
+    events: [
+      { at: 500, what: 'told to stop', how: 'SIGTERM' },
+      { at: 510, what: 'ended', how: 'SIGTERM' },
+    ],
+    ended: 'expired',
+    endedAt: 5_000,
+  },
+  'a grant that was on its way when the signal came': {
+    events: [
+      { at: 10, what: 'told to stop', how: 'SIGTERM' },
+      { at: 60, what: 'ended', how: 'status 0' },
+    ],
+    ended: 'expired',
+    endedAt: 5_000,
+  },
   'a stop in time': {
     events: [
       { at: 50, what: 'told to stop' },
@@ -163,6 +241,67 @@ const wrong: Record<string, [FaultName, Seen]> = {
     'effect-without-lease',
     { exchanges: [heartbeat(400, 'REJECTED'), granted2(1_100)], effects: [effect(1_200)] },
   ],
+  'one heartbeat at the start and none afterwards': [
+    'no-heartbeat',
+    { exchanges: [heartbeat(10), complete(2_000, 'CANCELLED')], ended: 'expired' },
+  ],
+  'another report after CANCELLED': [
+    'sent-after-cancelled',
+    { exchanges: [complete(10, 'CANCELLED'), complete(20, 'REJECTED', 'fail')] },
+  ],
+  'the same report again after REJECTED': [
+    'second-report',
+    { exchanges: [complete(10, 'REJECTED'), complete(20, 'REJECTED')] },
+  ],
+  'an effect long after a heartbeat was rejected': [
+    'effect-without-lease',
+    { exchanges: [heartbeat(400, 'REJECTED')], effects: [effect(900)], ended: 'expired' },
+  ],
+  'a report that was answered UNAVAILABLE and not sent again': [
+    'report-given-up',
+    { exchanges: [complete(10, 'UNAVAILABLE')], ended: 'expired', endedAt: 5_000 },
+  ],
+  'a report without an answer that was not sent again': [
+    'report-given-up',
+    {
+      exchanges: [{ ...complete(10), ...lost, requestFate: 'lose' }],
+      ended: 'expired',
+      endedAt: 5_000,
+    },
+  ],
+  'a task in hand that was never reported': [
+    'no-report',
+    { exchanges: [heartbeat(400)], ended: 'expired', endedAt: 5_000 },
+  ],
+  'a process that ended by itself with a task in hand': [
+    'crashed',
+    { events: [{ at: 30, what: 'ended', how: 'status 1' }], ended: 'expired', endedAt: 5_000 },
+  ],
+  'reports under an old lease by a process that has a newer one': [
+    'old-lease',
+    {
+      exchanges: [
+        complete(1_200, 'CANCELLED'),
+        { ...granted2(1_300), worker: 1 },
+        complete(1_600, 'REJECTED'),
+      ],
+      ended: 'expired',
+      also: { lease_id: 'L5', ended: 'expired', end_record: 9 },
+      endedAt: 6_000,
+    },
+  ],
+  'the end after SIGTERM with a task neither reported nor given back': [
+    'kept-at-shutdown',
+    {
+      exchanges: [heartbeat(400)],
+      events: [
+        { at: 500, what: 'told to stop', how: 'SIGTERM' },
+        { at: 600, what: 'ended', how: 'status 0' },
+      ],
+      ended: 'expired',
+      endedAt: 5_000,
+    },
+  ],
   'no end after SIGTERM': [
     'ignores-shutdown',
     { exchanges: [complete(10)], events: [{ at: 50, what: 'told to stop' }], endedAt: 12_000 },
@@ -186,6 +325,26 @@ describe('the judgement of a rehearsal', () => {
       expect(verdict).to.equal('broken');
     });
   }
+
+  it('tells what became of the leases in hand at shutdown', () => {
+    const told = ({ atShutdown }: Judgement): string[] => atShutdown.map(shutdownText);
+    expect(told(judged(right['a lease that is given back at shutdown'] as Seen))).to.deep.equal([
+      'gave back its task 200 ms after SIGTERM',
+    ]);
+    const deaf = judged(right['a process that does not listen for the signal'] as Seen);
+    expect(told(deaf)).to.deep.equal(['left its lease to run out at SIGTERM']);
+    expect(deaf.atShutdown[0]).to.include({ leaseId: 'L3', record: 4, byTheSignal: true });
+    expect(told(judged(right['a quick task'] as Seen))).to.deep.equal([]);
+  });
+
+  it('proves a fault that shows again and again by the first few times', () => {
+    const beats = Array.from({ length: 20 }, (_, index) =>
+      heartbeat(400 + 100 * index, 'REJECTED'),
+    );
+    const [fault] = judged({ exchanges: [complete(10), ...beats] }).faults;
+    expect(fault?.evidence).to.have.length(6);
+    expect(fault?.evidence.at(-1)).to.equal('… and 15 more');
+  });
 
   it('tells an effect that a store could have refused from one that it could not', () => {
     const second = granted2(1_100);

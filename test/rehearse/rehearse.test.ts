@@ -27,6 +27,9 @@ interface Told {
   }[];
 }
 
+const pool = (...args: string[]): string => `exec python3 ${SOURCES}pool.py ${args.join(' ')}`;
+const lines = (fault = ''): string => `exec node ${SOURCES}lines.mjs ${fault}`;
+const curl = (fault = ''): string => `exec bash ${SOURCES}curl.sh ${fault}`;
 const byHand = (fault = ''): string => `exec node ${SOURCES}by-hand.mjs ${fault}`;
 
 describe('rehearse', () => {
@@ -71,6 +74,30 @@ describe('rehearse', () => {
       ['frozen-after-effect', 'report-delayed', 'unavailable'],
       ['--effects-url'],
     ],
+    'a pool in Python that takes tasks in advance, with every request in a batch': [
+      pool('--capacity 2 --prefetch 3 --batch'),
+      '{"a":1}',
+      ['report-doubled', 'sigterm-at-work', 'unavailable', 'long-task'],
+      ['--effects-url'],
+    ],
+    'a pool in Python that polls': [
+      pool('--capacity 4 --poll 30'),
+      '{"a":1}',
+      ['report-delayed', 'heartbeats-lost', 'payload-no-json', 'sigint-at-work'],
+      ['--effects-url'],
+    ],
+    'a worker of bash and curl': [
+      curl(),
+      '{"a":1}',
+      ['report-answer-cut', 'unavailable', 'frozen-before-effect'],
+      ['--effects-url'],
+    ],
+    'a worker over the bare line socket, four tasks at a time': [
+      lines(),
+      '{"a":1}',
+      ['report-delayed', 'sigterm-at-work', 'heartbeat-answers-lost', 'grant-cut'],
+      ['--effects-url'],
+    ],
     'the loop of the documents': [
       `exec node ${EXAMPLES}loop.js`,
       '{"name":"Ada"}',
@@ -106,26 +133,40 @@ describe('rehearse', () => {
     });
   }
 
-  const bad: [fault: string, kind: string, scenarios: string[]][] = [
-    ['no-heartbeat', 'no-heartbeat', ['long-task', 'report-answer-lost']],
-    ['effect-without-lease', 'no-check', ['frozen-before-effect', 'report-answer-lost']],
-    ['sent-after-cancelled', 'after-cancelled', ['frozen-after-effect', 'report-lost']],
-    ['ignores-shutdown', 'deaf', ['sigterm-idle', 'report-lost']],
-    ['effect-repeated', 'repeats', ['report-answer-lost', 'grant-lost']],
+  /** The innocent scenario has nothing in which the fault could show; with some there is none. */
+  const bad: [fault: string, command: string, guilty: string, innocent?: string][] = [
+    ['no-heartbeat', byHand('no-heartbeat'), 'long-task', 'report-answer-lost'],
+    ['no-heartbeat', pool('dead-thread'), 'long-task', 'report-lost'],
+    ['heartbeat-after-report', pool('beats-on'), 'report-lost'],
+    ['effect-without-lease', byHand('no-check'), 'frozen-before-effect', 'report-answer-lost'],
+    ['effect-without-lease', pool('late-effect'), 'frozen-before-effect', 'report-lost'],
+    ['sent-after-cancelled', byHand('after-cancelled'), 'frozen-after-effect', 'report-lost'],
+    ['sent-after-cancelled', lines('fails-after-cancelled'), 'report-delayed', 'report-lost'],
+    ['second-report', pool('repeats-rejected', '--batch'), 'report-doubled', 'report-lost'],
+    ['second-report', curl('reports-twice'), 'grant-lost'],
+    ['old-lease', pool('old-lease'), 'heartbeats-lost', 'report-lost'],
+    ['old-lease', curl('previous-lease'), 'report-delayed', 'report-lost'],
+    ['report-given-up', pool('drops-unavailable'), 'unavailable', 'report-lost'],
+    ['no-report', pool('swallows'), 'payload-no-json', 'report-lost'],
+    ['no-report', lines('swallows'), 'payload-no-json', 'report-lost'],
+    ['crashed', pool('crashes'), 'payload-no-json', 'report-lost'],
+    ['ignores-shutdown', byHand('deaf'), 'sigterm-idle', 'report-lost'],
+    ['kept-at-shutdown', pool('keeps'), 'sigterm-at-work', 'report-lost'],
+    ['kept-at-shutdown', lines('keeps'), 'sigint-at-work', 'report-lost'],
+    ['effect-repeated', byHand('repeats'), 'report-answer-lost', 'grant-lost'],
   ];
-  for (const [fault, kind, scenarios] of inTurn(bad)) {
-    it(`convicts a worker of ${fault}, and of nothing else`, async function () {
+  for (const [fault, command, guilty, innocent] of inTurn(bad, 2)) {
+    const [program] = /[^/]+$/.exec(command) ?? [];
+    it(`convicts ${program} of ${fault}, and of nothing else`, async function () {
       this.timeout(240_000);
-      const told = await rehearse(
-        byHand(kind),
-        '{"a":1}',
-        '--effects-url',
-        ...chosen(...scenarios),
-      );
+      const names = chosen(guilty, ...(innocent === undefined ? [] : [innocent]));
+      const told = await rehearse(command, '{"a":1}', '--effects-url', ...names);
       expect(faultsOf(told), JSON.stringify(told)).to.deep.equal([fault]);
       expect(told.status).to.equal(1);
-      const innocent = told.scenarios.find(({ name }) => name === scenarios[1]);
-      expect(innocent?.faults).to.deep.equal([]);
+      const faultsIn = (wanted: string) =>
+        told.scenarios.find(({ name }) => name === wanted)?.faults.map(({ name }) => name);
+      expect(faultsIn(guilty)).to.deep.equal([fault]);
+      if (innocent !== undefined) expect(faultsIn(innocent)).to.deep.equal([]);
     });
   }
 

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# A worker of bash and curl, with heartbeats from a loop in the background, that keeps the contract
+# or breaks it in one way: curl.sh [reports-twice | previous-lease]
+fault=${1:-}
+stop=0
+trap 'stop=1' TERM INT
+
+post() { curl -sS -m 5 -X POST -d "$2" "$1" 2>/dev/null; }
+about() { post "$LEASEHOLD_URL/v1/leases/$lease/$1" "{\"task_id\":\"$task\"$2}"; }
+has() { [[ $1 == *"\"outcome\":\"$2\""* ]]; }
+# A task that was given out before names its earlier leases, too, behind the one that is granted.
+nth() { if [[ $fault == previous-lease ]]; then tail -n 1; else head -n 1; fi; }
+field() { grep -oE "\"$1\":\"?[^\",}]*" <<<"$2" | nth | sed -E 's/^[^:]*:"?//'; }
+
+beats() { # WORKER LOST-FILE
+  trap '' TERM INT
+  while sleep 0.5 && kill -0 "$1" 2>/dev/null; do
+    if has "$(about heartbeat)" REJECTED; then
+      echo lost >"$2"
+      return
+    fi
+  done
+}
+
+while ((!stop)); do
+  granted=$(post "$LEASEHOLD_URL/v1/leases" '{"worker_id":"curl","wait_ms":300}')
+  if [[ $granted != *'"lease_id"'* ]]; then
+    sleep 0.1
+    continue
+  fi
+  task=$(field task_id "$granted")
+  lease=$(field lease_id "$granted")
+  token=$(field fencing_token "$granted")
+  lost=$(mktemp)
+  beats $$ "$lost" </dev/null >/dev/null 2>&1 &
+  beat=$!
+  if [[ $(field effects "$(curl -sS "$LEASEHOLD_EFFECTS_URL?task_id=$task")") == 0 ]]; then
+    if has "$(about heartbeat)" OK; then
+      post "$LEASEHOLD_EFFECTS_URL" "{\"task_id\":\"$task\",\"fencing_token\":$token}" >/dev/null
+    else
+      echo lost >"$lost"
+    fi
+  fi
+  if [[ ! -s $lost ]]; then
+    for _ in {1..30}; do
+      answer=$(about complete ',"result":"done"')
+      if [[ -n $answer ]] && ! has "$answer" UNAVAILABLE; then break; fi
+      sleep 0.1
+    done
+  fi
+  kill -9 "$beat" 2>/dev/null
+  if [[ $fault == reports-twice && ! -s $lost ]]; then about complete ',"result":"done"'; fi
+  rm -f "$lost"
+done
+wait
