@@ -57,7 +57,7 @@ async function ask(...asked) {
 const held = new Map();
 const namesOf = ({ task_id, lease_id }) => ({ task_id, lease_id });
 
-setInterval(async () => {
+async function keep() {
   const now = [...held.values()];
   if (now.length === 0) return;
   const answers = await ask(...now.map((lease) => ['heartbeat', namesOf(lease)]));
@@ -66,7 +66,8 @@ setInterval(async () => {
     lease.isLost = true;
     held.delete(lease.lease_id);
   }
-}, 500);
+}
+setInterval(() => void keep(), 500);
 
 async function report(lease, method, more) {
   for (let tries = 1; tries <= 30 && !lease.isLost; tries++) {
