@@ -40,7 +40,6 @@ function roleOf(op: OperationName | undefined): Role {
 
 export const isHeartbeat = ({ op }: Pick<Exchange, 'op'>): boolean => roleOf(op) === 'heartbeat';
 export const isReport = ({ op }: Pick<Exchange, 'op'>): boolean => roleOf(op) === 'report';
-export const isLeaseRequest = ({ op }: Pick<Exchange, 'op'>): boolean => roleOf(op) === 'lease';
 
 /** The points that a request of this operation, and its answer, pass. */
 export function pointsOf(op: OperationName | undefined): readonly [request: Point, answer: Point] {
