@@ -92,8 +92,8 @@ export function unreported(lease: Held, all: readonly Held[], evidence: Evidence
   if (lossToldAt(lease, evidence) !== undefined || !ranOutInHand(lease, evidence)) return [];
   if (isWaitingBehindAnother(lease, all, evidence)) return [];
   return [
-    `worker ${worker} was given ${leaseId} of ${taskId} at ${lease.from} ms and reported nothing; ` +
-      endText(lease),
+    `worker ${worker} was given ${leaseId} of ${taskId} at ${lease.from} ms, ` +
+      `and reported nothing; ${endText(lease)}`,
   ];
 }
 

@@ -2,24 +2,9 @@
 // reports and the effects under the lease, and how it ended according to explain.
 
 import type { AttemptEnd } from '../explain/explanation.ts';
-import type { Recorded } from './rehearsed-coordinator.ts';
+import type { Recorded, Story, ToldAttempt } from './rehearsed-coordinator.ts';
 import { isHeartbeat, isReport } from './requests.ts';
 import type { Effect, Exchange, GrantedLease, Traffic, WorkerEvent } from './traffic.ts';
-
-/** An attempt as explain tells it. */
-export interface ToldAttempt {
-  readonly lease_id: string;
-  /** Undefined: it runs. */
-  readonly ended?: AttemptEnd;
-  readonly end_record?: number;
-}
-
-/** A task's history as explain tells it. */
-export interface Story {
-  readonly task_id: string;
-  readonly attempts: readonly ToldAttempt[];
-  readonly statements: readonly { readonly topic: string; readonly text: string }[];
-}
 
 export interface Evidence {
   readonly traffic: Pick<Traffic, 'exchanges' | 'effects' | 'events'>;

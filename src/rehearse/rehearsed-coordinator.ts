@@ -4,11 +4,11 @@
 
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AttemptEnd } from '../explain/explanation.ts';
 import { PAGE_MAX } from '../model/limits.ts';
 import type { RecordType } from '../model/records.ts';
 import { freePort, ServerProcess } from '../play/demo/processes.ts';
 import type { CleanUp } from './clean-up.ts';
-import type { Story } from './leases-in-hand.ts';
 
 /** A record as /v1/log shows it. */
 export interface Recorded {
@@ -17,6 +17,21 @@ export interface Recorded {
   readonly task_id?: string;
   readonly lease_id?: string;
   readonly [field: string]: unknown;
+}
+
+/** An attempt as explain tells it. */
+export interface ToldAttempt {
+  readonly lease_id: string;
+  /** Undefined: it runs. */
+  readonly ended?: AttemptEnd;
+  readonly end_record?: number;
+}
+
+/** A task's history as explain tells it. */
+export interface Story {
+  readonly task_id: string;
+  readonly attempts: readonly ToldAttempt[];
+  readonly statements: readonly { readonly topic: string; readonly text: string }[];
 }
 
 const LOOK_MS = 20;

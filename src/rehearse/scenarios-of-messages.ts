@@ -16,7 +16,7 @@ import {
   workPoint,
 } from './scenario.ts';
 
-/** In leases. Whoever sends no heartbeat meanwhile has lost the lease, also if the last one was late. */
+/** In leases. Whoever sends no heartbeat meanwhile has lost the lease. */
 const LONG = 2;
 
 /**

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import type { FaultName } from '../../src/rehearse/faults.ts';
 import { type Judgement, judge } from '../../src/rehearse/judge.ts';
 import { shutdownText } from '../../src/rehearse/judge-stops.ts';
-import type { Evidence, ToldAttempt } from '../../src/rehearse/leases-in-hand.ts';
+import type { Evidence } from '../../src/rehearse/leases-in-hand.ts';
+import type { ToldAttempt } from '../../src/rehearse/rehearsed-coordinator.ts';
 import type { Effect, Exchange, WorkerEvent } from '../../src/rehearse/traffic.ts';
 
 const LEASE_MS = 1_000;
