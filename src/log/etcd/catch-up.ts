@@ -4,6 +4,7 @@
 import type { LogRecord } from '../../model/records.ts';
 import { LogCorrupt, LogError } from '../log.ts';
 import type { Etcd } from './etcd.ts';
+import type { DecodedGroup } from './group.ts';
 import { readGroups } from './group-pages.ts';
 import type { Keys } from './keys.ts';
 import type { Mirror } from './mirror.ts';
@@ -45,7 +46,7 @@ export async function catchUp(
     if (groups === 'compacted') continue;
     if (groups === 'vanished') {
       // Groups are deleted after `trim` says so: a second look would have shown that.
-      if (vanishedAt === end.last) throw new LogCorrupt(end.last + 1, 'etcd does not have it');
+      if (vanishedAt === end.last) throw noGroupAt(end.last + 1);
       vanishedAt = end.last;
       continue;
     }
@@ -83,16 +84,18 @@ async function believed(
   );
 }
 
-/** Small groups as one, as far as no numbers are left out: a flush costs more than a record. */
-function joined<T extends { readonly records: readonly LogRecord[] }>(groups: readonly T[]) {
-  const all: { records: LogRecord[] }[] = [];
-  for (const { records } of groups) {
+const noGroupAt = (seq: number): LogCorrupt =>
+  new LogCorrupt(seq, 'etcd has no group that begins with it, and yet goes on beyond');
+
+/** Small groups as one, unless numbers are left out: a flush costs more than a record. */
+function joined(groups: readonly DecodedGroup[]): { readonly records: readonly LogRecord[] }[] {
+  const all: { readonly records: LogRecord[]; readonly isAlone: boolean }[] = [];
+  for (const { manifest, records } of groups) {
+    const isAlone = manifest.gap !== undefined;
     const before = all.at(-1);
-    if (before?.records.at(-1)?.seq === (records[0] as LogRecord).seq - 1) {
-      before.records.push(...records);
-    } else {
-      all.push({ records: [...records] });
-    }
+    if (before === undefined || isAlone || before.isAlone)
+      all.push({ records: [...records], isAlone });
+    else before.records.push(...records);
   }
   return all;
 }

@@ -2,7 +2,7 @@
 // are bounded in bytes, each group verified to follow the one before it.
 
 import { LogCorrupt } from '../log.ts';
-import { type Etcd, EtcdError, type KeyValue } from './etcd.ts';
+import { type Etcd, EtcdError } from './etcd.ts';
 import { type DecodedGroup, decodeGroup, decodeManifest, type Manifest } from './group.ts';
 import { type Keys, prefixEnd } from './keys.ts';
 
@@ -22,8 +22,8 @@ const GETS_AT_ONCE = 100;
 /**
  * @param end the last record that the reader holds
  * @param revision of a look at head that ended beyond it
- * @returns 'compacted' when the revision is gone, and 'vanished' when a piece or a group is: look
- *   at head and at trim anew
+ * @returns 'compacted' when the revision is gone, and 'vanished' when the next group is: look at
+ *   head and at trim anew
  * @throws EtcdError; LogCorrupt naming the first record that is not as it was written
  */
 export async function readGroups(
@@ -39,13 +39,16 @@ export async function readGroups(
   if (found === 'compacted') return found;
   const page = onePage(found.kvs.map(({ key, value }) => decodeManifest(key, value)));
   const pieces = await readPieces(etcd, keys, page);
-  if (page.length === 0 || pieces === undefined) return 'vanished';
-  let at: MirrorEnd = end;
-  return page.map((manifest) => {
-    const group = follows(at, manifest, pieces.splice(0, manifest.chunks));
+  const groups: DecodedGroup[] = [];
+  let at = end;
+  for (const manifest of page) {
+    const own = pieces.splice(0, manifest.chunks);
+    if (own.length < manifest.chunks) break;
+    const group = follows(at, manifest, own);
+    groups.push(group);
     at = { last: manifest.last, check: group.lastCheck };
-    return group;
-  });
+  }
+  return groups.length === 0 ? 'vanished' : groups;
 }
 
 /**
@@ -89,13 +92,13 @@ function onePage(manifests: readonly Manifest[]): Manifest[] {
 
 /**
  * Pieces never change, so they are read as they are now.
- * @returns undefined when one is not there
+ * @returns the pieces up to the first that is not there
  */
 async function readPieces(
   etcd: Pick<Etcd, 'txn'>,
   keys: Keys,
   manifests: readonly Manifest[],
-): Promise<Uint8Array[] | undefined> {
+): Promise<Uint8Array[]> {
   const wanted = manifests.flatMap(({ first, revision, chunks, bytes }) =>
     Array.from({ length: chunks }, (_, i) => ({
       get: keys.chunk(first, revision, i),
@@ -107,8 +110,10 @@ async function readPieces(
     const end = endOfRead(wanted, at);
     const gets = wanted.slice(at, end).map(({ get }) => ({ get }));
     const found = (await etcd.txn([], gets)).found.map(([kv]) => kv);
-    if (found.some((kv) => kv === undefined)) return undefined;
-    pieces.push(...(found as KeyValue[]).map(({ value }) => value));
+    for (const kv of found) {
+      if (kv === undefined) return pieces;
+      pieces.push(kv.value);
+    }
     at = end;
   }
   return pieces;

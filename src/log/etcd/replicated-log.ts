@@ -157,7 +157,8 @@ export class ReplicatedLog implements Log {
     try {
       const settled = await this.tail.settle();
       if (settled === 'settled') await this.caughtUp(() => {}, Number.POSITIVE_INFINITY);
-      if (settled === 'fenced' || this.tail.isWriter !== wasWriter) this.line.deposed();
+      const isDeposed = wasWriter && !this.tail.isWriter;
+      if (settled === 'fenced' || isDeposed) this.line.deposed();
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
       throw new LogError('LOG_IO', `etcd does not answer: ${error.message}`, { cause: error });

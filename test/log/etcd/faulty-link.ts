@@ -19,10 +19,14 @@ export class FaultyLink implements Pick<Etcd, 'txn' | 'range'> {
   readonly faults: Fault[] = [];
   /** Nothing passes, in neither direction. */
   isDown = false;
+  /** Called after a request that writes was lost, before it is sent again. */
+  beforeRetry: (() => void) | undefined;
   /** Waits before each request that only reads is sent. */
   beforeRead: (() => Promise<void>) | undefined;
   reads = 0;
   writes = 0;
+  private refusals = 0;
+  private watcher: { readonly from: number; readonly done: () => void } | undefined;
   private readonly held: (() => Promise<TxnAnswer>)[] = [];
   private readonly etcd: Pick<Etcd, 'txn' | 'range'>;
 
@@ -41,9 +45,13 @@ export class FaultyLink implements Pick<Etcd, 'txn' | 'range'> {
       return send();
     }
     this.writes += 1;
-    if (this.isDown) throw lost();
+    if (this.isDown) throw this.refuse();
     const fault = this.faults.shift() ?? 'none';
-    if (fault === 'late') this.held.push(send);
+    if (fault === 'late') {
+      this.held.push(send);
+      this.beforeRetry?.();
+      this.beforeRetry = undefined;
+    }
     if (fault === 'late' || fault === 'request lost') throw lost();
     const answer = await send();
     if (fault === 'answer lost') throw lost();
@@ -62,10 +70,23 @@ export class FaultyLink implements Pick<Etcd, 'txn' | 'range'> {
     return passed;
   }
 
+  /** Resolves when so many more requests met nothing but silence. */
+  refused(more: number): Promise<void> {
+    return new Promise((done) => {
+      this.watcher = { from: this.refusals + more, done };
+    });
+  }
+
   private async readBegins(): Promise<void> {
     this.reads += 1;
     await this.beforeRead?.();
-    if (this.isDown) throw lost();
+    if (this.isDown) throw this.refuse();
+  }
+
+  private refuse(): EtcdError {
+    this.refusals += 1;
+    if (this.watcher !== undefined && this.refusals >= this.watcher.from) this.watcher.done();
+    return lost();
   }
 }
 

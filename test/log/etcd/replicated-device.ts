@@ -13,7 +13,7 @@ import { openReplicatedLog, type ReplicatedLog } from '../../../src/log/etcd/rep
 import { openLmdbLog } from '../../../src/log/lmdb-log.ts';
 import type { AppendResult, Log } from '../../../src/log/log.ts';
 import type { Device } from '../contract.ts';
-import { rewriteEntry } from '../lmdb-faults.ts';
+import { breakDataFile, rewriteEntry } from '../lmdb-faults.ts';
 import { FaultyLink } from './faulty-link.ts';
 
 const STALL_MS = 30_000;
@@ -77,11 +77,12 @@ export class ReplicatedDevice implements Device {
     return (await this.node()).log;
   }
 
-  /** @param mirror of which data directory; default: that of the newest node. */
-  async node(mirror = this.nodes.at(-1)?.dataDir): Promise<Node> {
+  /** @param mirror of which data directory; default: that of the newest node; `isEmpty`: none. */
+  async node(mirror = this.nodes.at(-1)?.dataDir, isEmpty = false): Promise<Node> {
     const dataDir = path.join(this.directory, String(fs.readdirSync(this.directory).length));
     const isData = (file: string): boolean => !file.endsWith('lock.mdb');
-    if (mirror !== undefined) fs.cpSync(mirror, dataDir, { recursive: true, filter: isData });
+    if (mirror !== undefined && !isEmpty)
+      fs.cpSync(mirror, dataDir, { recursive: true, filter: isData });
     return this.nodeOn(dataDir);
   }
 
@@ -131,6 +132,11 @@ export class ReplicatedDevice implements Device {
 
   damage(seq: number, how: (bytes: Uint8Array) => Uint8Array | undefined): Promise<void> {
     return rewriteEntry(this.nodes.at(-1)?.dataDir as string, seq, how);
+  }
+
+  /** From now on nothing can be written to this mirror, until it is opened anew. */
+  breakMirror(dataDir: string): void {
+    breakDataFile(dataDir);
   }
 
   async remove(): Promise<void> {

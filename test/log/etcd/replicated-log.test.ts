@@ -7,7 +7,9 @@ import { MemoryEtcd } from '../../support/etcd/memory-etcd.ts';
 import { withEtcd } from '../../support/etcd-cluster.ts';
 import { confirmsItsWriter } from '../confirms.ts';
 import { holdsTheContract } from '../contract.ts';
+import { followsOthers } from './following-cases.ts';
 import { ReplicatedDevice } from './replicated-device.ts';
+import { settlesUncertainty } from './uncertain.ts';
 
 const SIZES = [
   ['', 64 * 1024 * 1024],
@@ -20,6 +22,8 @@ function holds(name: string, etcd: () => Etcd): void {
     holdsTheContract(`${name}${size}`, segmentBytes === 1, make);
     confirmsItsWriter(`${name}${size}`, make);
   }
+  settlesUncertainty(name, etcd);
+  followsOthers(name, etcd);
 }
 
 holds('ReplicatedLog on an etcd in memory', () => new DirectEtcd(new MemoryEtcd()));
