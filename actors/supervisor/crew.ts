@@ -11,7 +11,7 @@ import type {
   ReaderControl,
   StartResult,
 } from '../shared/control.ts';
-import { moved } from '../shared/control-port.ts';
+import { ActorGone, moved } from '../shared/control-port.ts';
 import type { Logger } from './logger.ts';
 import type { SystemPlan } from './plan.ts';
 import { type Actor, ActorPool, type ActorSpec } from './pool.ts';
@@ -21,6 +21,8 @@ export type Connect = (name: string, options: { exempt: boolean }) => MailboxEnd
 
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 5_000;
+/** An ingress that dies so often before it listens for the first time will never listen. */
+const DEATHS_BEFORE_LISTENING_MAX = 3;
 
 export class Crew {
   readonly #plan: SystemPlan;
@@ -30,6 +32,8 @@ export class Crew {
   /** Where each ingress listens, by its name. */
   readonly #addresses = new Map<string, string>();
   readonly #deaths = new Map<string, number>();
+  /** Who waits for an ingress that is started anew to listen, by its name. */
+  readonly #awaited = new Map<string, (result: StartResult) => void>();
   #reader: Actor<ReaderControl>;
   #timer: Actor<ProducerControl>;
   #connect: Connect | undefined;
@@ -50,11 +54,19 @@ export class Crew {
   /** @returns the addresses that are listened on, or the first ingress that cannot. */
   async listen(): Promise<StartResult[]> {
     const results: StartResult[] = [];
-    for (const actor of this.#ingresses.values()) {
-      const result = await this.#listen(actor);
-      results.push(result);
-    }
+    for (const actor of this.#ingresses.values()) results.push(await this.#listenFirst(actor));
     return results;
+  }
+
+  /** One that dies meanwhile is started anew, like any that dies later, and listens then. */
+  #listenFirst(actor: Actor<ProducerControl>): Promise<StartResult> {
+    const { name } = actor;
+    return new Promise((resolve, reject) => {
+      this.#awaited.set(name, resolve);
+      this.#listen(actor).catch((error: Error) => {
+        if (!(error instanceof ActorGone) || this.#stopping) reject(error);
+      });
+    }).finally(() => this.#awaited.delete(name)) as Promise<StartResult>;
   }
 
   /** From now on the coordinator of these connections is the coordinator. */
@@ -128,6 +140,7 @@ export class Crew {
   async #listen({ name, control }: Actor<ProducerControl>): Promise<StartResult> {
     const result = await control.call((remote) => remote.start([...this.#addresses.values()]));
     if (result.ok && result.address !== undefined) this.#addresses.set(name, result.address);
+    this.#awaited.get(name)?.(result);
     return result;
   }
 
@@ -165,14 +178,19 @@ export class Crew {
   /** Starts anew after a pause that doubles with every death of that actor. */
   async #mend(actor: Actor<ActorControl>, again: () => Promise<void>): Promise<void> {
     const error = await actor.over;
-    if (this.#stopping) return;
+    // Who waits for it at the start need not wait any more, once all is to stop.
+    if (this.#stopping) return this.#awaited.get(actor.name)?.({ ok: true });
     const deaths = (this.#deaths.get(actor.name) ?? 0) + 1;
     this.#deaths.set(actor.name, deaths);
     const pauseMs = Math.min(RESTART_MIN_MS * 2 ** (deaths - 1), RESTART_MAX_MS);
     const why = error?.message ?? 'it ended without being asked to';
     this.#logger.error({ deaths, pause_ms: pauseMs, why }, `the ${actor.name} actor died`);
+    if (deaths === DEATHS_BEFORE_LISTENING_MAX) {
+      const message = `the ${actor.name} actor died ${deaths} times before it listened: ${why}`;
+      this.#awaited.get(actor.name)?.({ ok: false, code: 'ACTOR_GONE', message });
+    }
     await pause(pauseMs);
-    if (this.#stopping) return;
+    if (this.#stopping) return this.#awaited.get(actor.name)?.({ ok: true });
     try {
       await again();
     } catch (thrown) {

@@ -11,7 +11,12 @@ export const COUNTS = { connected: 0, introduced: 1, started: 2, quiesced: 3, st
 export interface CountingData {
   readonly control: MessagePort;
   readonly counts: SharedArrayBuffer;
-  readonly behaviour: 'serve' | 'cannot listen' | 'die once';
+  readonly behaviour:
+    | 'serve'
+    | 'cannot listen'
+    | 'die once'
+    | 'die at the first start'
+    | 'die at each start';
 }
 
 export default function ingress({ control, counts, behaviour }: CountingData): Promise<void> {
@@ -28,7 +33,10 @@ export default function ingress({ control, counts, behaviour }: CountingData): P
         if (behaviour === 'cannot listen') {
           return { ok: false, code: 'EADDRINUSE', message: 'EADDRINUSE: somewhere' };
         }
-        if (behaviour === 'die once' && starts === 1) setTimeout(() => process.exit(3), 20);
+        const isFirst = starts === 1;
+        if (behaviour === 'die at the first start' && isFirst) process.exit(3);
+        if (behaviour === 'die at each start') process.exit(3);
+        if (behaviour === 'die once' && isFirst) setTimeout(() => process.exit(3), 20);
         return { ok: true, address: 'nowhere' };
       },
       quiesce: () => void count('quiesced'),

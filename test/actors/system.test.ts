@@ -78,7 +78,7 @@ class Play {
 }
 
 async function until(reached: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 60_000;
   while (!reached()) {
     if (performance.now() > end) throw new Error(`not reached: ${what}`);
     await pause(2);
@@ -139,6 +139,22 @@ describe('the supervisor', () => {
     expect(play.lives, 'the coordinator was left alone').to.equal(1);
     play.system.stop();
     expect(await play.system.over).to.equal(0);
+  });
+
+  it('starts an ingress anew that died before it had answered that it listens', async () => {
+    const play = new Play('serving', 'die at the first start');
+    await until(() => play.ingress('started') === 2, 'it listens');
+    await until(() => play.ingress('connected') === 1, 'it is connected');
+    play.system.stop();
+    expect(await play.system.over).to.equal(0);
+    expect(play.complaints).to.deep.equal([]);
+  });
+
+  it('ends in words when an ingress dies each time that it is to listen', async () => {
+    const play = new Play('serving', 'die at each start');
+    expect(await play.system.over).to.equal(1);
+    expect(play.complaints.join()).to.include('ingress').and.include('died 3 times');
+    expect(play.lives).to.equal(0);
   });
 
   it('starts a reader that died anew, and tells the ingresses', async () => {
