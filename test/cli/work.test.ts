@@ -1,6 +1,6 @@
 // `leasehold work`: any command as a worker, run as users run it.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -163,7 +163,7 @@ describe('leasehold work', () => {
     const { child, exit } = work('sleep 1; echo done', '--grace-ms', '30s');
     while ((await client.task(taskId)).state !== 'LEASED') await turn();
     child.kill('SIGINT');
-    await pause(100);
+    await pause(5); // An echo comes at once: a longer pause would be longer still when busy.
     child.kill('SIGINT');
     expect((await exit).code).to.equal(0);
     expect(await client.task(taskId)).to.include({ state: 'COMPLETED' });
@@ -230,7 +230,8 @@ describe('leasehold work', () => {
     const { child, exit } = work('sleep 1.5; echo done', '--grace-ms', '30s');
     while ((await client.task(taskId)).state !== 'LEASED') await turn();
     child.kill('SIGTSTP');
-    await pause(200);
+    // The server's lease goes on: nothing is waited for but the suspension itself.
+    while (!isSuspended(child)) await turn();
     child.kill('SIGCONT');
     expect(await ended(taskId)).to.include({ state: 'COMPLETED', attempt: 1 });
     child.kill('SIGTERM');
@@ -304,6 +305,10 @@ function shim(what: 'shell' | 'crash'): { NODE_OPTIONS: string } {
 }
 
 const turn = (): Promise<void> => pause(20);
+
+/** Whether it stands still, as after Ctrl-Z. */
+const isSuspended = ({ pid }: ChildProcess): boolean =>
+  execFileSync('ps', ['-o', 'stat=', '-p', `${pid}`], { encoding: 'utf8' }).startsWith('T');
 
 function isAlive(pid: number): boolean {
   try {

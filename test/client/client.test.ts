@@ -187,7 +187,7 @@ for (const kind of ['http', 'tcp'] as const) {
     it('repeats a lease that surely was not written', async () => {
       const { url } = server;
       await server.close();
-      const client = connect({ url, backoffMs: 50, retries: 50, backoffMaxMs: 50 });
+      const client = connect({ url, backoffMs: 50, retries: 1_000, backoffMaxMs: 50 });
       const asked = client.lease({ workerId: 'w' });
       await new Promise((resolve) => setTimeout(resolve, 120));
       server = await scriptedServer(kind, () => ({ leases: [LEASE] }), Number(new URL(url).port));
