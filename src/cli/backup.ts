@@ -2,9 +2,12 @@
 // the records that an earlier copy lacks. When a record is damaged, the command copies the sound
 // part before that record. To restore, start a server on the copy.
 
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { noteRestored, skipOf } from '../../actors/supervisor/restored.ts';
+import { ClusterError } from '../cluster/cluster-error.ts';
+import { type MirrorNote, readMirrorNote, writeMirrorNote } from '../cluster/mirror-note.ts';
 import { type Copied, copyLog } from '../log/copy-log.ts';
 import { LogError } from '../log/log.ts';
 import { type Io, say, wholeNumber } from './command.ts';
@@ -13,12 +16,14 @@ import { type Bar, openBar } from './progress-bar.ts';
 
 interface Options extends OfflineOptions {
   readonly until?: string;
+  readonly node?: boolean;
 }
 
 export function define(command: Command, io: Io): void {
   withDataDir(command)
     .argument('<dir>', 'a new or empty directory, or an earlier backup to bring up to date')
     .option('--until <seq>', 'copy only the records up to this one, and say what is left out')
+    .option('--node', 'the copy is for another node of the same cluster')
     .action((target: string, options: Options) => backup(target, options, io));
 }
 
@@ -29,21 +34,39 @@ async function backup(target: string, options: Options, io: Io): Promise<void> {
     until === undefined ? undefined : wholeNumber('--until', until, 1, Number.MAX_SAFE_INTEGER);
   let bar: Promise<Bar> | undefined;
   try {
-    assertCopy(target);
+    const note = options.node === true ? noteFor(dataDir, target, until) : undefined;
+    if (note === undefined) assertCopy(target);
     const copied = await copyLog(dataDir, target, {
       until: last,
-      begin: () => noteRestored(target),
+      begin: () => (note === undefined ? noteRestored(target) : writeMirrorNote(target, note)),
       onProgress: (records, of) => {
         bar ??= openBar(io, { total: of, things: 'records' });
         void bar.then((opened) => opened.update(records));
       },
     });
-    say(io.stdout, options.json === true ? jsonOf(copied) : text(copied, dataDir, target));
+    const next = note === undefined ? restoring(target) : joining(target, note);
+    say(io.stdout, options.json === true ? jsonOf(copied) : text(copied, dataDir, target, next));
   } catch (error) {
     throw wordsFor(error, dataDir);
   } finally {
     (await bar)?.stop();
   }
+}
+
+/**
+ * A node goes on with a whole copy under the numbers of its cluster, and leaves no gap.
+ * @throws LogError, ClusterError
+ */
+function noteFor(dataDir: string, target: string, until: string | undefined): MirrorNote {
+  const note = readMirrorNote(dataDir);
+  if (note === undefined || until !== undefined) {
+    const why = until === undefined ? `${dataDir} belongs to no cluster` : 'it takes no --until';
+    throw new ClusterError('CLUSTER_MIRROR', `--node copies the directory of a node: ${why}`);
+  }
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new LogError('LOG_DIRECTORY', `${target} is not empty; choose a new directory`);
+  }
+  return { ...note, mirror: randomUUID() };
 }
 
 /** A copy that something was started on is a log of its own; what it holds must not be lost. */
@@ -69,7 +92,7 @@ const jsonOf = (copied: Copied): string =>
     segments_skipped: copied.segmentsSkipped,
   });
 
-function text(copied: Copied, from: string, to: string): string {
+function text(copied: Copied, from: string, to: string, next: string): string {
   const { records, last, leftBehind, goneBy, segmentsCopied, segmentsSkipped } = copied;
   const rest =
     leftBehind === 0
@@ -83,8 +106,14 @@ function text(copied: Copied, from: string, to: string): string {
         'removed, and only an archive has it.';
   return (
     `${to} holds ${records} records, the last is ${last}: ${segmentsCopied} segments were ` +
-    `copied, ${segmentsSkipped} were there already.${rest}${gone}\n` +
-    `To restore: leasehold serve --data-dir ${to}. Its first record leaves a gap in the numbers, ` +
-    'so that no lease id and no fencing token is issued twice.'
+    `copied, ${segmentsSkipped} were there already.${rest}${gone}\n${next}`
   );
 }
+
+const restoring = (to: string): string =>
+  `To restore: leasehold serve --data-dir ${to}. Its first record leaves a gap in the numbers, ` +
+  'so that no lease id and no fencing token is issued twice.';
+
+const joining = (to: string, { cluster }: MirrorNote): string =>
+  `To run a node on it: leasehold serve --data-dir ${to} --cluster-name ${cluster}, with --etcd, ` +
+  '--node-name and --advertise-url. It copies what has happened since from etcd.';

@@ -51,7 +51,7 @@ export function wordsFor(error: unknown, dataDir: string): unknown {
 /** @returns code and sentence of an error that no bug has made; undefined for a bug. */
 export function operatingError(error: unknown): string | undefined {
   const { code, message, syscall, path } = error as NodeJS.ErrnoException;
-  if (typeof code === 'string' && code.startsWith('LOG_')) return `${code}: ${message}`;
+  if (typeof code === 'string' && /^(LOG|CLUSTER)_/.test(code)) return `${code}: ${message}`;
   return syscall === undefined ? undefined : `LOG_IO: ${path ?? syscall}: ${errnoText(error)}`;
 }
 

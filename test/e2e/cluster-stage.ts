@@ -9,6 +9,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { encodeRecord } from '../../src/log/codec.ts';
+import { openEtcd } from '../../src/log/etcd/grpc-etcd.ts';
+import { encodeHead } from '../../src/log/etcd/head.ts';
+import { keysOf, prefixEnd } from '../../src/log/etcd/keys.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { EXECUTABLE, Process, ServerProcess } from '../../src/play/demo/processes.ts';
 import type { EtcdCluster } from '../support/etcd-cluster.ts';
@@ -26,6 +29,7 @@ export class ClusterStage {
   private readonly nodes = new Map<string, ServerProcess>();
   private readonly ports = new Map<string, number>();
   private readonly processes: Process[] = [];
+  private alonePort = 0;
 
   private constructor(dir: string, name: string, etcd: readonly string[]) {
     this.dir = dir;
@@ -43,6 +47,7 @@ export class ClusterStage {
     stages += 1;
     const stage = new ClusterStage(dir, `test-${process.pid}-${stages}`, etcd.urls);
     for (const node of nodes) stage.ports.set(node, await ownPort());
+    stage.alonePort = await ownPort();
     if (init) expect((await stage.run('init')).code).to.equal(0);
     for (const node of init ? nodes : []) stage.start(node);
     return stage;
@@ -86,6 +91,30 @@ export class ClusterStage {
     this.nodes.set(name, server);
     this.processes.push(server);
     return server;
+  }
+
+  /** A server without a cluster, on a port of its own. */
+  startAlone(dataDir: string): ServerProcess {
+    const port = this.alonePort;
+    const server = new ServerProcess({ dataDir, port, env: cleanEnv() });
+    this.processes.push(server);
+    return server;
+  }
+
+  /** As if an operator had restored an old snapshot: head is what it was at the beginning. */
+  async setBack(): Promise<void> {
+    const keys = keysOf(this.name);
+    const etcd = openEtcd({ urls: this.etcd, callMs: 5_000 });
+    const head = { epoch: 0, last: 0, check: 0, writer: '' };
+    await etcd.txn(
+      [],
+      [
+        { put: keys.head, value: encodeHead(head) },
+        { remove: keys.groups, end: prefixEnd(keys.groups) },
+        { remove: keys.chunks, end: prefixEnd(keys.chunks) },
+      ],
+    );
+    etcd.close();
   }
 
   /** `leasehold cluster …` */
