@@ -57,10 +57,10 @@ function addFields(to: Input, more: Fields, from: string): Input {
 }
 
 /** Idempotency-Key is the request_id; both may be given when they agree. */
-export function addIdempotencyKey(to: Input, { headersDistinct }: IncomingMessage): Input {
-  const given = headersDistinct['idempotency-key'];
-  if (to.kind === 'refusal' || given === undefined) return to;
-  const [text = '', ...others] = given;
+export function addIdempotencyKey(to: Input, request: IncomingMessage): Input {
+  // Most requests have no such header, and Node makes the distinct headers only when asked for.
+  if (to.kind === 'refusal' || request.headers['idempotency-key'] === undefined) return to;
+  const [text = '', ...others] = request.headersDistinct['idempotency-key'] ?? [];
   const key = utf8Of(text);
   if (key === undefined || others.length > 0) {
     const fault = key === undefined ? 'is not valid UTF-8' : 'is given twice';

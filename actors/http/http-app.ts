@@ -100,7 +100,8 @@ function guard(app: FastifyInstance, config: IngressConfig, host: string): void 
       return sendRefusal(reply, rejected('malformed', 'Encoded bodies are not taken.'), 415);
     }
     // An ill-formed content type would be refused by the framework before our parser sees it.
-    if (headers['content-type'] !== undefined) delete headers['content-type'];
+    // Not deleted: an object that has lost a member is slow from then on.
+    if (headers['content-type'] !== undefined) headers['content-type'] = undefined;
     done();
   });
 }
