@@ -1,7 +1,7 @@
 // Plays all stories and writes docs/TWICE.md. Needs `npm run build` before.
 import { writeFileSync } from 'node:fs';
 
-const { recordLine } = await import('../dist/src/cli/record-line.js');
+const { recordLine } = await import('../dist/src/model/record-line.js');
 const { STORIES } = await import('../dist/src/play/stories.js');
 const { transcribe, twicePage } = await import('../dist/src/play/twice-page.js');
 

@@ -2,7 +2,7 @@
 // `npm run build` before. The other side's part is written by `npm run why-not:peers`.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const { recordLine } = await import('../dist/src/cli/record-line.js');
+const { recordLine } = await import('../dist/src/model/record-line.js');
 const { EXPERIMENTS } = await import('../dist/src/play/experiments.js');
 const { transcribe } = await import('../dist/src/play/twice-page.js');
 const { fillBlock } = await import('../dist/src/play/why-not-page.js');

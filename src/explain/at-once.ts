@@ -74,9 +74,9 @@ function overlapText(group: readonly Overlap[], naming: Naming): string {
   const { report } = earlier;
   if (certainty === 'did' && report !== undefined) {
     return (
-      `That the leases ${lease} and ${others} overlapped in use is proven: the late report for ` +
-      `${lease} came at ${tell.at(report.at)}, while ${others} was held. That work under both ` +
-      `overlapped is not proven: worker ${worker} may have finished before and only reported late.`
+      `${lease} was still in a worker's hands while ${others} was held: the late report for ` +
+      `${lease}, which came at ${tell.at(report.at)}, proves that. That work under both went on ` +
+      `at once is not proven: worker ${worker} may have finished before and only reported late.`
     );
   }
   if (certainty === 'may' && report !== undefined) {
@@ -155,8 +155,8 @@ function namesStatement(attempts: readonly ExplainedAttempt[]): string {
         'that was one process.',
     );
   return (
-    'Worker names are what the workers call themselves (advisory): two processes may bear one ' +
-    `name. The lease tells them apart.${told.join('')}`
+    'Worker names are advisory: a worker names itself, nobody checks the name, and two processes ' +
+    `may bear one. The lease tells them apart.${told.join('')}`
   );
 }
 

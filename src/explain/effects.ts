@@ -15,7 +15,7 @@ export function effectStatements(
   relatives: readonly Run[],
 ): Statement[] {
   const tokens = attempts.map(({ leaseId }) => leaseId);
-  const elsewhere = elsewhereText(created, redrivenAs, relatives);
+  const elsewhere = elsewhereText(created, timesOf(attempts), redrivenAs, relatives);
   const records = recordsOf(created.seq, created.originTaskId);
   return [
     { topic: 'effect', text: ownText(attempts), records: tokens.length === 0 ? records : tokens },
@@ -26,7 +26,7 @@ export function effectStatements(
 function ownText(attempts: readonly ExplainedAttempt[]): string {
   if (attempts.length === 0) return 'None by this task: it was never given to a worker.';
   const back = attempts.filter(({ ended }) => ended === 'released');
-  const count = attempts.length - back.length;
+  const count = timesOf(attempts);
   const times =
     count === 0
       ? 'not at all'
@@ -53,6 +53,7 @@ function ownText(attempts: readonly ExplainedAttempt[]): string {
 /** Where the same content may have had its effect besides: this task's own records do not tell. */
 function elsewhereText(
   created: TaskCreated,
+  ownTimes: number,
   redrivenAs: number | undefined,
   relatives: readonly Run[],
 ): string {
@@ -66,7 +67,7 @@ function elsewhereText(
     others.length === 0
       ? ''
       : `Whatever was done as ${listText(others)}, with the same content by redrive, comes on ` +
-        'top. ';
+        `top${sumText(created.seq, ownTimes, ids, relatives)}. `;
   const repeated =
     requestId === undefined
       ? 'It was submitted without a request id, so a repeated submit would have made another task. '
@@ -80,9 +81,27 @@ function elsewhereText(
   );
 }
 
+/** The sum over this task and its neighbours by redrive, where the records of all are known. */
+function sumText(
+  own: number,
+  ownTimes: number,
+  ids: readonly number[],
+  relatives: readonly Run[],
+): string {
+  const runs = ids.map((taskId) => relatives.find((one) => one.taskId === taskId));
+  if (runs.includes(undefined)) return '';
+  const times = runs.reduce((sum, run) => sum + timesOf(run?.attempts ?? []), ownTimes);
+  const names = listText([...ids, own].toSorted((a, b) => a - b).map(formatTaskId));
+  return `: ${names} together may have had the effect up to ${plural(times, 'time')}`;
+}
+
+/** An attempt that was given back counts for none. */
+const timesOf = (attempts: readonly ExplainedAttempt[]): number =>
+  attempts.filter(({ ended }) => ended !== 'released').length;
+
 /** How often another task may have had its effect. */
 function timesText({ attempts }: Run): string {
-  const times = attempts.filter(({ ended }) => ended !== 'released').length;
+  const times = timesOf(attempts);
   if (times === 0) return 'which no worker has kept so far';
   return `${times === 1 ? 'once' : plural(times, 'time')} at most by its records`;
 }

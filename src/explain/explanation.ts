@@ -19,6 +19,8 @@ export interface ExplainedRecord {
   readonly rule: string;
   /** What the record says, in words. */
   readonly text: string;
+  /** Of a TaskFailed: what the worker said of the failure. */
+  readonly kind?: FailureKind | undefined;
 }
 
 /**

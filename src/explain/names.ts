@@ -2,7 +2,12 @@
 // made harmless for a terminal here, so that no other file needs to think of that. Nothing is cut.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
-import { durationAtMostText, durationText, timeText } from '../model/time-text.ts';
+import {
+  durationAtLeastText,
+  durationAtMostText,
+  durationText,
+  timeText,
+} from '../model/time-text.ts';
 import type { ExplainedAttempt } from './explanation.ts';
 
 /** Letters, digits and marks as they are; anything else quoted, with control characters escaped. */
@@ -101,4 +106,4 @@ export function shortened(name: string, room: number): string {
   return `${characters.slice(0, head).join('')}…${characters.slice(head + 1 - room).join('')}`;
 }
 
-export { durationAtMostText, durationText };
+export { durationAtLeastText, durationAtMostText, durationText };

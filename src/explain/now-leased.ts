@@ -4,7 +4,7 @@
 import { DURATION_MAX } from '../model/limits.ts';
 import type { RetryPolicy } from '../model/records.ts';
 import type { ExplainedAttempt } from './explanation.ts';
-import { durationText, leaseText, recordsOf } from './names.ts';
+import { durationAtLeastText, durationText, leaseText, recordsOf } from './names.ts';
 import type { Situation, Told } from './situation.ts';
 
 export function leasedNow(situation: Situation): Told {
@@ -34,7 +34,7 @@ function afterFailure({ created, attempts, budget }: Situation): string {
   if (budget.left === 0) return 'FAILED, for no attempt is left';
   const pauseMs = backoffAfter(created.retryPolicy, attempts);
   if (pauseMs === 0) return 'WAITING and eligible again at once';
-  return `WAITING, to be leased again ${durationText(pauseMs)} later at the earliest`;
+  return `WAITING, to be leased again ${durationAtLeastText(pauseMs)} later at the earliest`;
 }
 
 /** The pause that one more failure is followed by; a failure said to be permanent has none. */

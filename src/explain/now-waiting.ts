@@ -4,7 +4,7 @@
 import type { Standing } from '../model/response.ts';
 import { askersText } from './askers.ts';
 import type { ExplainedStart, Fact } from './explanation.ts';
-import { durationAtMostText, durationText, reasonText, recordsOf } from './names.ts';
+import { durationAtMostText, durationText, plural, reasonText, recordsOf } from './names.ts';
 import type { Situation, Told } from './situation.ts';
 
 export function waitingNow(situation: Situation): Told {
@@ -73,8 +73,9 @@ function whyNotEligible({ attempts, standing, tell }: Situation): string {
 function place({ ahead, aheadIsMore, queue }: Standing): string {
   if (ahead === undefined) return `It is in queue ${queue}.`;
   if (ahead === 0) return `It is the next one of queue ${queue}.`;
-  const count = aheadIsMore ? `More than ${ahead}` : String(ahead);
-  return `${count} of queue ${queue} ${ahead === 1 && !aheadIsMore ? 'is' : 'are'} ahead of it.`;
+  if (aheadIsMore) return `More than ${ahead} tasks of queue ${queue} are ahead of it.`;
+  const are = ahead === 1 ? 'is' : 'are';
+  return `${plural(ahead, 'task')} of queue ${queue} ${are} ahead of it.`;
 }
 
 function nextGrant({ standing, attempts }: Situation): string {

@@ -35,10 +35,19 @@ export function explainNow(situation: Situation): ExplainedNow {
       budgetFact(budget, attempts, standing, permanent),
       ...poisonFact(budget, attempts, standing),
       ...(advisory ? [] : [asOfFact(standing)]),
+      ...(facts.some(isAdvisory) ? [ADVISORY] : []),
     ],
     next,
   };
 }
+
+const isAdvisory = ({ text }: Fact): boolean => text.includes('(advisory)');
+const ADVISORY: Fact = {
+  text:
+    'Where it says (advisory), the coordinator tells it from memory, as it has been since its ' +
+    'start: no record of the log holds it.',
+  records: [],
+};
 
 const asOfFact = ({ asOf, state }: Standing): Fact => ({
   text:

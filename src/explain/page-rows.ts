@@ -80,14 +80,20 @@ function rowOf(entry: Entry, given: Explanation): Row {
 }
 
 function recordRow(record: ExplainedRecord, { createdAt }: Explanation): Row {
-  const { seq, at, letter, type, before, after, text } = record;
-  const change = before === after ? type : `${type} → ${after}`;
+  const { seq, at, letter, text } = record;
   return {
     seq: String(seq),
     time: timeText(at, createdAt),
     letter,
-    text: `${text} ·${UNBROKEN}${change.replaceAll(' ', UNBROKEN)}`,
+    text: `${text} ·${UNBROKEN}${changeText(record)}`,
   };
+}
+
+/** Two types of record are named for something else than what they do to the task. */
+function changeText({ type, before, after, kind }: ExplainedRecord): string {
+  if (type === 'TaskCancelled') return `${type}; the task stays ${after}`;
+  const what = kind === 'released' ? `${type} as given back` : type;
+  return (before === after ? what : `${what} → ${after}`).replaceAll(' ', UNBROKEN);
 }
 
 function startRow({ seq, at, lastAliveAt }: ExplainedStart, { createdAt }: Explanation): Row {

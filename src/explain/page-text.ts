@@ -5,10 +5,10 @@ import { formatTaskId } from '../model/ids.ts';
 import { COLUMNS_DEFAULT, COLUMNS_MAX, COLUMNS_MIN } from '../model/limits.ts';
 import { dayText, timeText } from '../model/time-text.ts';
 import type { Explanation, Topic } from './explanation.ts';
-import { citing } from './names.ts';
+import { citing, plural } from './names.ts';
 import { gantt } from './page-chart.ts';
 import { recordLines } from './page-rows.ts';
-import { wrap } from './wrap.ts';
+import { UNBROKEN, wrap } from './wrap.ts';
 
 /**
  * @param columns the width of the terminal
@@ -39,6 +39,8 @@ export function explanationText(given: Explanation, columns = COLUMNS_DEFAULT): 
 
 function header(given: Explanation, width: number): string[] {
   const count = given.records.length + given.recordsLeftOut;
+  const starts = given.starts.length + given.startsLeftOut;
+  const between = starts === 0 ? '' : `, besides ${plural(starts, 'start')} of the coordinator`;
   const parts = [formatTaskId(given.taskId), `queue ${given.queue}`, given.state];
   if (given.originTaskId !== undefined)
     parts.push(`redrive of ${formatTaskId(given.originTaskId)}`);
@@ -46,8 +48,10 @@ function header(given: Explanation, width: number): string[] {
     parts.join(' · '),
     ...wrap(given.summary, width, 0),
     ...wrap(
-      `The log has ${count === 1 ? '1 record' : `${count} records`} of it; numbers in brackets ` +
-        `name those that a statement rests on. ` +
+      `The log has ${plural(count, 'record')} of it${between}. Numbers in brackets name the ` +
+        'records that a statement rests on; ' +
+        `\`leasehold log --from N\``.replaceAll(' ', UNBROKEN) +
+        ' shows those that are not on this page. ' +
         `Times are coordinator time in UTC, ${dayText(given.createdAt)} unless they say otherwise.`,
       width,
       0,

@@ -32,6 +32,7 @@ export function explainRecords(
       letter: letterOf(row),
       rule: row.when,
       text: rowText(record, tell, end),
+      kind: record.type === 'TaskFailed' ? record.kind : undefined,
     };
   });
 }

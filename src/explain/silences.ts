@@ -3,7 +3,13 @@
 // and the sentences say so.
 
 import type { ExplainedAttempt, ExplainedStart } from './explanation.ts';
-import { durationAtMostText, durationText, type Teller, UNRECORDED } from './names.ts';
+import {
+  durationAtLeastText,
+  durationAtMostText,
+  durationText,
+  type Teller,
+  UNRECORDED,
+} from './names.ts';
 
 /** @returns why the lease ran out, as a clause. */
 export function silenceText(
@@ -20,7 +26,7 @@ export function silenceText(
     );
   }
   const lastSign = lastHeartbeat?.at ?? grantedAt;
-  const length = durationText(leaseExpiry - lastSign);
+  const length = durationAtLeastText(leaseExpiry - lastSign);
   const heard =
     lastHeartbeat === undefined
       ? `no heartbeat is recorded in the ${length} after its grant`
@@ -74,7 +80,7 @@ function missed(attempt: ExplainedAttempt, start: ExplainedStart, tell: Teller):
       `(record ${seq}), so a heartbeat sent${from} may have found nobody to take it`
     );
   }
-  const upFor = durationText(attempt.leaseExpiry - at);
+  const upFor = durationAtLeastText(attempt.leaseExpiry - at);
   const lost =
     lastAliveAt === undefined
       ? ''

@@ -45,16 +45,24 @@ export function timeText(at: number, reference: number): string {
   return same ? clockText(at) : `${dayText(at)} ${clockText(at)}`;
 }
 
-/**
- * @returns a duration of which only an upper bound is known, so that nothing is promised too low:
- * what `durationText` would leave out counts as one more of the smallest unit that it shows.
- */
-export function durationAtMostText(durationMs: number): string {
+/** @returns `450 ms`, `30.0 s`, `2 min 5 s`, `3 h 12 min`, `4 d 2 h`; rounded to the nearest. */
+export const durationText = (durationMs: number): string => roundedText(durationMs, Math.round);
+
+/** @returns a duration of which only an upper bound is known: rounded up, so that it stays one. */
+export const durationAtMostText = (durationMs: number): string =>
+  roundedText(durationMs, Math.ceil);
+
+/** @returns a duration of which only a lower bound is known: rounded down, so that it stays one. */
+export const durationAtLeastText = (durationMs: number): string =>
+  roundedText(durationMs, Math.floor);
+
+function roundedText(durationMs: number, round: (count: number) => number): string {
+  if (durationMs < 0) return `-${roundedText(-durationMs, round)}`;
   const unitMs = unitShown(durationMs);
-  return durationText(Math.ceil(durationMs / unitMs) * unitMs);
+  return exactText(round(durationMs / unitMs) * unitMs);
 }
 
-/** The smallest unit that `durationText` shows of a duration, in ms. */
+/** The smallest unit that is shown of a duration, in ms. */
 function unitShown(durationMs: number): number {
   if (durationMs < 1_000) return 1;
   if (durationMs < 60_000) return 100;
@@ -69,11 +77,10 @@ const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['s', 1_000],
 ];
 
-/** @returns `450 ms`, `30.0 s`, `2 min 5 s`, `3 h 12 min`, `4 d 2 h`; rounded down. */
-export function durationText(durationMs: number): string {
-  if (durationMs < 0) return `-${durationText(-durationMs)}`;
-  if (durationMs < 1_000) return `${Math.floor(durationMs)} ms`;
-  if (durationMs < 60_000) return `${(Math.floor(durationMs / 100) / 10).toFixed(1)} s`;
+/** @param durationMs a multiple of the smallest unit that is shown of it. */
+function exactText(durationMs: number): string {
+  if (durationMs < 1_000) return `${durationMs} ms`;
+  if (durationMs < 60_000) return `${(durationMs / 1_000).toFixed(1)} s`;
   const large = UNITS.findIndex(([, ms]) => durationMs >= ms);
   const [name, ms] = UNITS[large] as readonly [string, number];
   const [nextName, nextMs] = UNITS[large + 1] as readonly [string, number];

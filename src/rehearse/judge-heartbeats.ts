@@ -54,13 +54,14 @@ export function lateHeartbeats(lease: Held, evidence: Evidence): string[] {
 }
 
 /**
- * Heartbeats that were begun after a time. A heartbeat that was on its way may still arrive, and
- * one that had no answer, or UNAVAILABLE, may be sent again: it was begun before.
+ * Heartbeats that were begun after a time. A heartbeat that was on its way may still arrive; one
+ * that had no answer then, or UNAVAILABLE, may be sent again, or be followed by one that waited
+ * behind it for the connection: both were begun before.
  */
 export function heartbeatsAfter({ heartbeats }: Held, end: number): readonly Exchange[] {
   const undecided = heartbeats.filter(
     ({ at, answered, deliveredAt }) =>
-      at <= end && (deliveredAt === undefined || answered?.outcome === 'UNAVAILABLE'),
+      at <= end && ((deliveredAt ?? Infinity) >= end || answered?.outcome === 'UNAVAILABLE'),
   );
   return heartbeats.filter(({ at }) => at > end + IN_FLIGHT_MS).slice(undecided.length);
 }

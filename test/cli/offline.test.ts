@@ -98,7 +98,7 @@ describe('commands on a data directory', function () {
     );
     const told = await run('explain', '--data-dir', dataDir, 'T2');
     expect(told.out)
-      .include('L3 and L5 overlapped in use is proven')
+      .include("L3 was still in a worker's hands while L5 was held")
       .and.include('It is COMPLETED');
     const earlier = await run('explain', '--data-dir', dataDir, '--at', '4', 'T2');
     expect(earlier.out).include('· WAITING').and.not.include('asked for queue');

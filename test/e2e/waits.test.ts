@@ -53,7 +53,7 @@ describe('why a task has not run', function () {
     expect(await lease({ queues: ['news'] })).length(1);
     expect(await why(tasks[1])).include('did not get this task');
     const last = await why(tasks[2]);
-    expect(last).include('1 of queue news is ahead of it');
+    expect(last).include('1 task of queue news is ahead of it');
     expect(last).include('Once none is ahead of it');
   });
 

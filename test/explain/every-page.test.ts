@@ -2,7 +2,7 @@
 // order of time, records behind each sentence, nothing cut, and one name for one thing.
 
 import { expect } from 'chai';
-import { explain } from '../../src/explain/explain-task.ts';
+import { explain, type TaskStory } from '../../src/explain/explain-task.ts';
 import type { ExplainedRecord, Explanation } from '../../src/explain/explanation.ts';
 import { explanationJson } from '../../src/explain/page-json.ts';
 import { explanationSvg } from '../../src/explain/page-svg.ts';
@@ -50,6 +50,25 @@ describe('every page of explain', () => {
       }
       // Why the first attempt began when it did, or that none began.
       expect(told.statements.some(({ topic }) => topic === 'cause')).equal(true);
+    });
+
+    it(`says what words and numbers mean that could be misread: ${name}`, () => {
+      const page = flat(told);
+      expect(page).include('`leasehold log --from N` shows those that are not on this page.');
+      expect(page.includes('(advisory)')).equal(page.includes('Where it says (advisory),'));
+      for (const { type, kind, after, text } of told.records) {
+        if (type === 'TaskCancelled') {
+          expect(text).match(/^late report: /);
+          expect(page).include(`TaskCancelled; the task stays ${after}`);
+        }
+        if (kind !== 'released') continue;
+        expect(text).match(/^given back: /);
+        expect(page).include(`TaskFailed as given back → ${after}`);
+      }
+      const starts = told.starts.length + told.startsLeftOut;
+      const besides = `besides ${starts} start${starts === 1 ? '' : 's'} of the coordinator.`;
+      expect(page.includes('of the coordinator. Numbers in brackets')).equal(starts > 0);
+      if (starts > 0) expect(page).include(besides);
     });
 
     it(`tells why in the order of time, and from records: ${name}`, () => {
@@ -115,6 +134,15 @@ describe('every page of explain', () => {
       if (page.includes('\n   ⋮')) expect(page, name).match(/^ {2}⋮ {2}the records from/m);
     }
     expect([...seen].join('')).length(12);
+  });
+
+  it('adds up the effects of a task and its redrive', () => {
+    const sums = ['failed-and-redriven', 'redrive-beside-the-origin'].map((name) => {
+      const told = explain((stories[name] as () => TaskStory)());
+      return /: (T\d+ and T\d+) together may have had the effect up to (\d) times/.exec(flat(told));
+    });
+    expect(sums.map((sum) => sum?.[1])).deep.equal(['T42 and T61', 'T12 and T42']);
+    expect(sums.map((sum) => Number(sum?.[2]))).deep.equal([3, 2]);
   });
 
   it('folds no heartbeats over a start, and names the first and the last', () => {

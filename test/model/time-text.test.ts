@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import {
   clockText,
   dayText,
+  durationAtLeastText,
   durationAtMostText,
   durationText,
   timeText,
@@ -32,12 +33,33 @@ describe('time text', () => {
       '0 ms',
       '999 ms',
       '1.0 s',
-      '59.9 s',
+      '1 min',
       '1 min',
       '2 min 5 s',
       '3 h 12 min',
       '4 d 4 h',
     ]);
+  });
+
+  it('rounds a duration to the nearest, across its units too', () => {
+    const told = [1_049, 1_050, 8_063, 59_949, 59_951, 119_499, 119_500, 3_599_600].map(
+      durationText,
+    );
+    expect(told).deep.equal([
+      '1.0 s',
+      '1.1 s',
+      '8.1 s',
+      '59.9 s',
+      '1 min',
+      '1 min 59 s',
+      '2 min',
+      '1 h',
+    ]);
+  });
+
+  it('says a lower bound so that it is one', () => {
+    const told = [0, 999, 1_099, 59_999, 119_999, 3_659_999].map(durationAtLeastText);
+    expect(told).deep.equal(['0 ms', '999 ms', '1.0 s', '59.9 s', '1 min 59 s', '1 h']);
   });
 
   it('says an upper bound so that it is one', () => {

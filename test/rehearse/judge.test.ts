@@ -159,6 +159,14 @@ const right: Record<string, Seen> = {
     exchanges: [heartbeat(400, 'UNAVAILABLE'), complete(800), heartbeat(1_400, 'REJECTED')],
     ended: 'completed',
   },
+  'a heartbeat that waited for the connection behind one without an answer': {
+    exchanges: [
+      { ...heartbeat(400, 'REJECTED'), deliveredAt: 2_010 },
+      { ...complete(500, 'CANCELLED'), deliveredAt: 2_000 },
+      heartbeat(2_400, 'REJECTED'),
+    ],
+    ended: 'expired',
+  },
   'a heartbeat that crossed the report': {
     exchanges: [complete(10), heartbeat(100, 'REJECTED')],
     ended: 'completed',

@@ -8,6 +8,7 @@ FAULT: dead-thread | beats-on | repeats-rejected | drops-unavailable | swallows 
 """
 
 import argparse
+import http.client
 import json
 import os
 import queue
@@ -46,7 +47,7 @@ def post(url, body, timeout=10):
             return json.load(answer)
     except urllib.error.HTTPError as error:
         return json.load(error)
-    except (OSError, ValueError):
+    except (OSError, ValueError, http.client.HTTPException):
         return None
 
 
