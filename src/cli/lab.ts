@@ -13,6 +13,7 @@ import { CliError, EXIT, type Io, say, wholeNumber } from './command.ts';
 
 interface Options {
   readonly port: string;
+  readonly cluster?: boolean;
 }
 
 /** @param name how the command is called here: in a clone only npx finds it. */
@@ -37,15 +38,22 @@ Ctrl-C ends it; nothing is kept.
 export function define(command: Command, io: Io): void {
   command
     .option('--port <port>', 'the port that HTTP listens on', '5327')
-    .action((options: Options) => lab(wholeNumber('--port', options.port, 1, 65_535), io));
+    .option('--cluster', 'two nodes over three members of etcd, to be killed')
+    .action((options: Options) => lab(options, io));
 }
 
-async function lab(port: number, io: Io): Promise<void> {
+async function lab(options: Options, io: Io): Promise<void> {
+  const port = wholeNumber('--port', options.port, 1, 65_535);
   // Or a coordinator that runs there already would pass for this one, which cannot start.
   await tryPort(port).catch((error: unknown) => {
     const why = `cannot listen at 127.0.0.1:${port}: ${errnoText(error)}`;
     throw new CliError(EXIT.failed, `${why}; name another port with --port`);
   });
+  const name = io.env['npm_command'] === undefined ? 'leasehold' : 'npx leasehold';
+  if (options.cluster === true) {
+    const { labCluster } = await import('./lab-cluster.ts');
+    return labCluster(port, name, io);
+  }
   const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-lab-'));
   removeAtExit(dir);
   const args = ['--lease-duration-ms', '5000', '--backoff-ms', '0'];
@@ -56,7 +64,6 @@ async function lab(port: number, io: Io): Promise<void> {
     await server.ready().catch((error: Error) => {
       throw new CliError(EXIT.failed, `leasehold: ${error.message}`);
     });
-    const name = io.env['npm_command'] === undefined ? 'leasehold' : 'npx leasehold';
     say(io.stdout, introduction(server.url, port, name));
     await print(server, io);
     await server.ended;

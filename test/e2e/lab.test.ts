@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
+import { hasEtcd } from '../support/etcd-cluster.ts';
 import { cleanEnv, Stage } from './support.ts';
 
 describe('lab', () => {
@@ -33,6 +34,28 @@ describe('lab', () => {
     }
     await stage.submit({ queue: 'played' });
     while (!lab.out.includes('TaskCreated T2 → WAITING queue played')) await pause(20);
+    lab.kill('SIGINT');
+    expect((await lab.ended).code).to.equal(0);
+    expect(readdirSync(folder)).to.deep.equal([]);
+  });
+
+  it('with --cluster has two nodes, of which one takes over, and leaves nothing', async function () {
+    if (!hasEtcd()) return this.skip();
+    const args = [EXECUTABLE, 'lab', '--cluster', '--port', `${stage.port}`];
+    const env = cleanEnv({ TMPDIR: folder });
+    const lab = stage.track(new Process(args, env), () => {});
+    const says = async (what: RegExp): Promise<string> => {
+      for (;;) {
+        const found = what.exec(lab.out)?.[1];
+        if (found !== undefined) return found;
+        expect(lab.over, lab.err).to.equal(undefined);
+        await pause(20);
+      }
+    };
+    const leader = await says(/node (\w) leads/);
+    process.kill(Number(await says(new RegExp(`ode ${leader} is process (\\d+)`))), 'SIGKILL');
+    await says(/node (\w) leads, after \d+ ms/);
+    await says(/node (\w) runs again/);
     lab.kill('SIGINT');
     expect((await lab.ended).code).to.equal(0);
     expect(readdirSync(folder)).to.deep.equal([]);

@@ -188,11 +188,17 @@ export class EtcdCluster {
 const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode === null && signalCode === null;
 
-function installed(): boolean {
+/**
+ * Whether etcd is installed; a line says so when it is not, and the test is skipped.
+ * @throws Error when ETCD_REQUIRED=1 says that it must be
+ */
+export function hasEtcd(): boolean {
   try {
     execFileSync('etcd', ['--version'], { stdio: 'ignore' });
     return true;
   } catch {
+    if (process.env['ETCD_REQUIRED'] === '1') throw new Error('etcd is not installed');
+    console.log('skipped: etcd is not installed (on Debian: apt-get install etcd-server)');
     return false;
   }
 }
@@ -210,11 +216,7 @@ export function withEtcd(
     let cluster: EtcdCluster | undefined;
     before(async function () {
       this.timeout(2 * READY_MS);
-      if (!installed()) {
-        if (process.env['ETCD_REQUIRED'] === '1') throw new Error('etcd is not installed');
-        console.log('skipped: etcd is not installed (on Debian: apt-get install etcd-server)');
-        return this.skip();
-      }
+      if (!hasEtcd()) return this.skip();
       cluster = await EtcdCluster.start(typeof options === 'function' ? options() : options);
     });
     after(() => cluster?.close());
