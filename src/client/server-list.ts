@@ -1,6 +1,9 @@
-// Owns which of several servers is asked: always the same one, until that server does not answer
-// or says that another one leads. Whether a request is sent again is decided in retry.ts.
+// Owns which of several servers is asked: always the same one, until that server does not answer or
+// says that another one leads. It is also left while it is silent and another one leads. Whether a
+// request is sent again is decided in retry.ts.
 
+import { LeaderLook } from './leader-look.ts';
+import { onAbort } from './on-abort.ts';
 import {
   type Answer,
   type Call,
@@ -17,32 +20,45 @@ export interface ListedServer {
 
 export class ServerList implements Transport {
   readonly #servers: readonly ListedServer[];
+  readonly #look: LeaderLook<ListedServer>;
+  readonly #open = new Map<AbortController, ListedServer>();
   #current: ListedServer;
 
   /** @param servers at least one; the first is asked first */
   constructor(servers: readonly ListedServer[]) {
     this.#servers = servers;
     this.#current = servers[0] as ListedServer;
+    this.#look = new LeaderLook(
+      servers,
+      () => this.#current,
+      (server, leader) => this.#giveUp(server, leader),
+    );
   }
 
   async send(call: Call, options: SendOptions): Promise<Answer> {
-    const [answer] = await this.#ask(async ({ transport }) => [
-      await transport.send(call, options),
+    const [answer] = await this.#ask(options.signal, async ({ transport }, signal) => [
+      await transport.send(call, { ...options, signal }),
     ]);
     return answer as Answer;
   }
 
   sendBatch(calls: readonly Call[], options: SendOptions): Promise<Answer[]> {
-    return this.#ask(({ transport }) => transport.sendBatch(calls, options));
+    return this.#ask(options.signal, ({ transport }, signal) =>
+      transport.sendBatch(calls, { ...options, signal }),
+    );
   }
 
   async *follow(params: Wire, signal?: AbortSignal): AsyncGenerator<Wire> {
     const server = this.#current;
+    const opened = this.#opened(server, signal);
     try {
-      yield* server.transport.follow(params, signal);
+      yield* server.transport.follow(params, opened.signal);
     } catch (error) {
-      this.#leaveIfFailed(server, error);
-      throw error;
+      const told = opened.givenUp() ?? error;
+      this.#leaveIfFailed(server, told);
+      throw told;
+    } finally {
+      opened.close();
     }
   }
 
@@ -50,17 +66,48 @@ export class ServerList implements Transport {
     for (const { transport } of this.#servers) transport.close();
   }
 
-  async #ask(send: (server: ListedServer) => Promise<Answer[]>): Promise<Answer[]> {
+  async #ask(
+    given: AbortSignal | undefined,
+    send: (server: ListedServer, signal: AbortSignal) => Promise<Answer[]>,
+  ): Promise<Answer[]> {
     const server = this.#current;
+    const { signal, close } = this.#opened(server, given);
     try {
-      const answers = await send(server);
+      const answers = await send(server, signal);
       const refusal = answers.find(({ body }) => body['reason'] === 'not_leader');
       if (refusal !== undefined) this.#leave(server, refusal.body['leader']);
       return answers;
     } catch (error) {
       this.#leaveIfFailed(server, error);
       throw error;
+    } finally {
+      close();
     }
+  }
+
+  /** A request goes out; its signal also aborts when its server is given up. */
+  #opened(server: ListedServer, given: AbortSignal | undefined) {
+    const own = new AbortController();
+    const undo = onAbort(given, () => own.abort(given?.reason));
+    const over = this.#look.begin();
+    this.#open.set(own, server);
+    return {
+      signal: own.signal,
+      givenUp: () =>
+        own.signal.aborted && given?.aborted !== true ? own.signal.reason : undefined,
+      close: () => {
+        undo();
+        over();
+        this.#open.delete(own);
+      },
+    };
+  }
+
+  /** Whatever waits there would wait for as long as that machine sleeps. */
+  #giveUp(server: ListedServer, leader: string): void {
+    this.#leave(server, leader);
+    const failure = new TransportFailure(`it does not answer, and ${leader} leads`, true);
+    for (const [own, at] of this.#open) if (at === server) own.abort(failure);
   }
 
   #leaveIfFailed(server: ListedServer, error: unknown): void {

@@ -133,6 +133,32 @@ describe('transports', () => {
       expect(await asked()).to.equal('b');
     });
 
+    it('leaves one that is silent while another one says that it leads', async () => {
+      at(0).script = () => 'hang';
+      at(1).script = (op) => (op === 'cluster' ? { role: 'follower' } : 'hang');
+      at(2).script = (op) =>
+        op === 'cluster' ? { role: 'leader' } : { task_id: 'T2', queue: 'c' };
+      const lease = client.lease({ workerId: 'w', waitMs: 60_000 }).catch((error: Error) => error);
+      expect(await asked()).to.equal('c');
+      // The wait is over, too; a lease request is not sent twice.
+      expect(await lease)
+        .to.have.property('message')
+        .that.includes('does not answer');
+      expect(at(2).asked.map(({ op }) => op)).not.to.include('lease');
+    }).timeout(20_000);
+
+    it('stays with one that lets a request wait, and says that it lives', async () => {
+      at(0).script = (op) =>
+        op === 'cluster'
+          ? { role: 'leader' }
+          : new Promise((answer) => setTimeout(answer, 3_500, { task_id: 'T2', queue: 'a' }));
+      at(2).script = (op) =>
+        op === 'cluster' ? { role: 'leader' } : { task_id: 'T2', queue: 'c' };
+      expect(await asked()).to.equal('a');
+      expect(at(0).asked.filter(({ op }) => op === 'cluster').length).to.be.within(1, 3);
+      expect(at(2).asked).to.deep.equal([]);
+    }).timeout(20_000);
+
     it('does not change twice when many requests fail at a time', async () => {
       at(0).script = () => 'cut';
       const all = await Promise.all([asked(), asked(), asked()]);

@@ -39,7 +39,7 @@ describe('lab', () => {
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  it('with --cluster has two nodes, of which one takes over, and leaves nothing', async function () {
+  it('with --cluster has two nodes, one takes over, and nothing is left', async function () {
     if (!hasEtcd()) return this.skip();
     const args = [EXECUTABLE, 'lab', '--cluster', '--port', `${stage.port}`];
     const env = cleanEnv({ TMPDIR: folder });
