@@ -70,7 +70,7 @@ const frozenAndRestarted: Scenario = {
   page: `${WORKERS}, "Worker: the same, kept for you"`,
   async play(run) {
     const { worker, held } = await heldAt(run, 'grant');
-    worker.freeze();
+    await worker.freeze();
     held.let('pass');
     await run.coordinator.kill();
     await leases(run, 1.2);

@@ -42,7 +42,7 @@ const frozen = MOMENTS.map(
     ...bites(moment),
     async play(run) {
       const { worker, held } = await heldAt(run, moment.point);
-      worker.freeze();
+      await worker.freeze();
       held.let('pass');
       if (moment.point !== 'report' && moment.point !== 'report answer') {
         await expired(run, held);

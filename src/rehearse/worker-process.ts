@@ -4,6 +4,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { CleanUp } from './clean-up.ts';
+import { groupStopped } from './stopped-group.ts';
 import type { Traffic } from './traffic.ts';
 
 const OUTPUT_KEPT = 64 * 1024;
@@ -61,8 +62,10 @@ export class WorkerProcess {
     });
   }
 
-  freeze(): void {
+  /** Resolves when the processes stand still. */
+  async freeze(): Promise<void> {
     this.signal('SIGSTOP', 'frozen');
+    if (this.child.pid !== undefined) await groupStopped(this.child.pid);
   }
 
   wake(): void {
