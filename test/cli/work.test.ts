@@ -11,7 +11,7 @@ import { Client } from '../../src/index.ts';
 import { MAIN, sharedServer } from '../client/real-server.ts';
 
 describe('leasehold work', () => {
-  const server = sharedServer('--lease-duration-ms', '1000', '--backoff-ms', '0');
+  const server = sharedServer('--lease-duration-ms', '2000', '--backoff-ms', '0');
   const running: ChildProcess[] = [];
   let client: Client;
   let queue: string;

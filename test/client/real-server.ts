@@ -1,11 +1,9 @@
-// Owns the real executable for the tests of clients and workers: a process of its own, on ports
-// that it keeps over a restart, with a data directory that goes when the test is over.
+// Owns the server of the tests of clients and workers: it keeps its addresses over a restart, of
+// all three kinds, and one is shared by the tests of a suite.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXECUTABLE, ServerProcess } from '../../src/play/demo/processes.ts';
-import { ownPort } from '../support/own-port.ts';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
+import { Place, type Server } from '../support/server.ts';
 
 export const MAIN = EXECUTABLE;
 
@@ -21,12 +19,8 @@ export interface LogLine {
 
 export class RealServer {
   readonly #flags: readonly string[];
-  readonly #dir = mkdtempSync(join(tmpdir(), 'leasehold-test-'));
-  readonly dataDir = join(this.#dir, 'data');
-  readonly socketPath = join(this.#dir, 'run', 'leasehold.sock');
-  #process: ServerProcess | undefined;
-  #httpPort = 0;
-  #socketPort = 0;
+  #place: Place | undefined;
+  #server: Server | undefined;
 
   /** @param flags of `serve`, beside the addresses. */
   constructor(...flags: string[]) {
@@ -34,11 +28,11 @@ export class RealServer {
   }
 
   get http(): string {
-    return `http://127.0.0.1:${this.#httpPort}`;
+    return `http://127.0.0.1:${this.#opened.httpPort}`;
   }
 
   get tcp(): string {
-    return `tcp://127.0.0.1:${this.#socketPort}`;
+    return `tcp://127.0.0.1:${this.socketPort}`;
   }
 
   get unix(): string {
@@ -46,60 +40,49 @@ export class RealServer {
   }
 
   get socketPort(): number {
-    return this.#socketPort;
+    return this.#opened.socketPort;
+  }
+
+  get socketPath(): string {
+    return join(this.#opened.dir, 'run', 'leasehold.sock');
+  }
+
+  get dataDir(): string {
+    return this.#opened.dataDir;
   }
 
   async start(): Promise<void> {
-    this.#httpPort ||= await ownPort();
-    this.#socketPort ||= await ownPort();
-    const where = ['--socket-port', `${this.#socketPort}`, '--socket-path', this.socketPath];
-    const args = [...where, ...this.#flags];
-    this.#process = new ServerProcess({ dataDir: this.dataDir, port: this.#httpPort, args });
-    await this.#process.ready();
+    this.#place ??= await Place.open();
+    const args = ['--socket-path', this.socketPath, ...this.#flags];
+    this.#server = await this.#place.serve({ args }).ready();
   }
 
   /** SIGKILL, and a new process on the same ports and the same log. */
   async crashAndRestart(): Promise<void> {
-    await this.#end('SIGKILL');
+    await this.#server?.destroy();
     await this.start();
   }
 
   pause(): void {
-    this.#process?.kill('SIGSTOP');
+    this.#server?.kill('SIGSTOP');
   }
 
   resume(): void {
-    this.#process?.kill('SIGCONT');
+    this.#server?.kill('SIGCONT');
   }
 
   /** All records, in order. */
   async log(): Promise<LogLine[]> {
-    const lines: LogLine[] = [];
-    for (;;) {
-      const from = (lines.at(-1)?.seq ?? 0) + 1;
-      const response = await fetch(`${this.http}/v1/log?from=${from}&limit=1000`);
-      const text = await response.text();
-      if (!response.ok) throw new Error(`/v1/log: ${response.status} ${text}`);
-      const page = text.split('\n').filter((line) => line !== '');
-      if (page.length === 0) return lines;
-      lines.push(...page.map((line) => JSON.parse(line) as LogLine));
-    }
+    return ((await this.#server?.records()) ?? []) as LogLine[];
   }
 
-  /** @returns the exit status. */
   async close(): Promise<void> {
-    await this.#end('SIGTERM');
-    rmSync(this.#dir, { recursive: true, force: true });
+    await this.#place?.close();
   }
 
-  async #end(signal: NodeJS.Signals): Promise<void> {
-    const server = this.#process;
-    this.#process = undefined;
-    if (server === undefined) return;
-    server.kill(signal);
-    const stuck = setTimeout(() => server.kill('SIGKILL'), 8_000);
-    await server.ended;
-    clearTimeout(stuck);
+  get #opened(): Place {
+    if (this.#place === undefined) throw new Error('the server is not started yet');
+    return this.#place;
   }
 }
 

@@ -6,7 +6,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
-import { cleanEnv, Stage } from './support.ts';
+import { cleanEnv } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 /** Where a follower's stream breaks: what the server has sent of it by then. */
 const CUTS: readonly [string, (response: http.ServerResponse, socket: Socket) => void][] = [

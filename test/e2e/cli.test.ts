@@ -7,7 +7,8 @@ import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { command, type Ran } from '../support/command.ts';
 import { ownPort } from '../support/own-port.ts';
-import { cleanEnv, type Fields, Stage } from './support.ts';
+import { cleanEnv, type Fields } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 describe('the command line', () => {
   let stage: Stage;

@@ -16,7 +16,7 @@ import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { EXECUTABLE, Process, ServerProcess } from '../../src/play/demo/processes.ts';
 import type { EtcdCluster } from '../support/etcd-cluster.ts';
 import { ownPort } from '../support/own-port.ts';
-import { cleanEnv, type Fields } from './support.ts';
+import { cleanEnv, type Fields } from '../support/server.ts';
 
 /** Far longer than any failover: a busy neighbour may hold everything up. */
 const PATIENCE_MS = 60_000;

@@ -10,9 +10,9 @@ import type { Patch } from '../reliability/patched.ts';
 import { ANSWERS_EARLY, COUNTS_NO_EXPIRATION } from '../reliability/program-faults.ts';
 import { roundsOf } from '../reliability/rounds.ts';
 import { runsWithoutReason } from '../reliability/runs.ts';
-import { inPlace } from '../reliability/server.ts';
 import { together } from '../reliability/together.ts';
 import type { Asked } from '../reliability/traffic.ts';
+import { inPlace } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
 
 /** On one log, in one round. */

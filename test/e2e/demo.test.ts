@@ -9,7 +9,8 @@ import { Client } from '../../src/index.ts';
 import { check } from '../../src/play/demo/compare.ts';
 import { factsOf } from '../../src/play/demo/file-hash.ts';
 import { Process } from '../../src/play/demo/processes.ts';
-import { cleanEnv, Stage } from './support.ts';
+import { cleanEnv } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 const DEMO = fileURLToPath(new URL('../../src/play/demo/demo.js', import.meta.url));
 const FILES = 40;

@@ -6,8 +6,9 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { command, type Ran } from '../support/command.ts';
+import { cleanEnv, type Fields } from '../support/server.ts';
 import { inTurn } from '../support/tier.ts';
-import { cleanEnv, type Fields, Stage } from './support.ts';
+import { Stage } from './support.ts';
 
 const KINDS = ['http', 'tcp', 'unix'] as const;
 const AS_PROCESSES: readonly string[] = inTurn(KINDS);

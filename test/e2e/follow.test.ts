@@ -6,9 +6,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { samplesOf, valueOf } from '../metrics/exposition.ts';
+import type { Fields } from '../support/server.ts';
 import { sized } from '../support/tier.ts';
 import { Load } from './load.ts';
-import { type Fields, Stage } from './support.ts';
+import { Stage } from './support.ts';
 
 /** Deaths of the follower in each life of the server. */
 const DEATHS = sized(50, 15);

@@ -6,7 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
-import { cleanEnv, type Fields, type Ran, Stage } from './support.ts';
+import type { Ran } from '../support/command.ts';
+import { cleanEnv, type Fields } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 /** What the proxy does with a request: hands it on, or makes an answer of its own after that. */
 type Treatment = 'pass' | 'cut' | 502 | 503 | 504;

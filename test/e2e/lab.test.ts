@@ -8,7 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { hasEtcd } from '../support/etcd-cluster.ts';
-import { cleanEnv, Stage } from './support.ts';
+import { cleanEnv } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 describe('lab', () => {
   let stage: Stage;

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { need } from '../reliability/machine.ts';
-import { cleanEnv } from './support.ts';
+import { cleanEnv } from '../support/server.ts';
 
 /** Processes that name the folder in their arguments. */
 const processesOf = (folder: string): string[] =>

@@ -3,7 +3,8 @@
 // tested beside them is not what a machine without a free processor does.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Fields, Stage } from './support.ts';
+import type { Fields } from '../support/server.ts';
+import type { Stage } from './support.ts';
 
 const REST_MS = 5;
 

@@ -7,7 +7,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { need, skip } from '../reliability/machine.ts';
-import { type Fields, Stage } from './support.ts';
+import type { Fields } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 const DESCRIPTORS = 160;
 

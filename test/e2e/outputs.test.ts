@@ -8,7 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { skip } from '../reliability/machine.ts';
-import { cleanEnv, Stage } from './support.ts';
+import { cleanEnv } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 const FULL = '/dev/full';
 

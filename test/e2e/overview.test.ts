@@ -2,7 +2,9 @@
 
 import { expect } from 'chai';
 import { widthOf } from '../../src/cli/table.ts';
-import { type Fields, type Ran, Stage } from './support.ts';
+import type { Ran } from '../support/command.ts';
+import type { Fields } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 const LONG = `tenant-0001:${'resize-images.'.repeat(8)}end`;
 const WORKER = `عامل/日本/${'host'.repeat(20)}:1`;

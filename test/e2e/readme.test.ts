@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
+import { cleanEnv } from '../support/server.ts';
 import { block, steps } from './readme.ts';
-import { cleanEnv, Stage } from './support.ts';
+import { Stage } from './support.ts';
 
 const execute = promisify(execFile);
 /** The transcript's leases of 10 s would hold up the suite: all its times are divided by this. */

@@ -5,7 +5,8 @@
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { type Fields, Stage } from './support.ts';
+import type { Fields } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 const leaseOf = async (stage: Stage, worker: string): Promise<Fields> => {
   const { body } = await stage.call('POST', '/v1/leases', { worker_id: worker });

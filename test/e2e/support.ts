@@ -1,44 +1,37 @@
 // What the end-to-end tests share: a server of their own on a data directory of their own, calls
 // over HTTP, and the command line as a process.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { type Ended, EXECUTABLE, Process, ServerProcess } from '../../src/play/demo/processes.ts';
-import { ownPort } from '../support/own-port.ts';
-
-export type Fields = Record<string, unknown>;
-
-/** Nothing of the caller's own settings may reach a test. */
-export function cleanEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = {};
-  for (const [name, value] of Object.entries(process.env)) {
-    if (!name.startsWith('LEASEHOLD_') && name !== 'NODE_OPTIONS') env[name] = value;
-  }
-  return { ...env, ...more };
-}
-
-export interface Ran extends Ended {
-  readonly out: string;
-  readonly err: string;
-}
+import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
+import type { Ran } from '../support/command.ts';
+import { cleanEnv, type Fields, Place, recordsAt, type Server } from '../support/server.ts';
 
 /** One data directory and the servers that are started on it. */
 export class Stage {
-  readonly dir: string;
-  readonly dataDir: string;
+  readonly #place: Place;
   readonly #processes: Process[] = [];
-  port = 0;
 
-  private constructor(dir: string) {
-    this.dir = dir;
-    this.dataDir = path.join(dir, 'data');
+  private constructor(place: Place) {
+    this.#place = place;
   }
 
   static async open(): Promise<Stage> {
-    const stage = new Stage(await mkdtemp(path.join(os.tmpdir(), 'leasehold-e2e-')));
-    stage.port = await ownPort();
-    return stage;
+    return new Stage(await Place.open());
+  }
+
+  get dir(): string {
+    return this.#place.dir;
+  }
+
+  get dataDir(): string {
+    return this.#place.dataDir;
+  }
+
+  get port(): number {
+    return this.#place.httpPort;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** Another process that must not outlive the test; `after` is called when it has ended. */
@@ -50,27 +43,21 @@ export class Stage {
 
   async stopAll(): Promise<void> {
     await Promise.all(this.#processes.splice(0).map((each) => each.destroy()));
+    await this.#place.end();
   }
 
   async close(): Promise<void> {
     await this.stopAll();
-    await rm(this.dir, { recursive: true, force: true });
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    await this.#place.close();
   }
 
   /** Starts a server on this stage's directory and port, or on others. */
   serve(
     args: readonly string[] = [],
     more: { port?: number; dataDir?: string; env?: NodeJS.ProcessEnv } = {},
-  ): ServerProcess {
-    const { port = this.port, dataDir = this.dataDir } = more;
-    const options = { dataDir, port, args, env: cleanEnv(more.env), cwd: this.dir };
-    const server = new ServerProcess(options);
-    this.#processes.push(server);
-    return server;
+  ): Server {
+    const { port: httpPort = this.port, ...others } = more;
+    return this.#place.serve({ args, httpPort, socketPort: 0, ...others });
   }
 
   /** Runs the command line to its end, against this stage's server. */
@@ -99,15 +86,8 @@ export class Stage {
   }
 
   /** The whole log. */
-  async records(from = 1): Promise<Fields[]> {
-    const found: Fields[] = [];
-    for (let next = from; ; ) {
-      const { text } = await this.call('GET', `/v1/log?from=${next}&limit=1000`);
-      const lines = text.split('\n').filter((line) => line !== '');
-      if (lines.length === 0) return found;
-      for (const line of lines) found.push(JSON.parse(line) as Fields);
-      next = Number(found.at(-1)?.['seq']) + 1;
-    }
+  records(from = 1): Promise<Fields[]> {
+    return recordsAt(this.url, from);
   }
 }
 
@@ -118,7 +98,7 @@ export interface Called {
 }
 
 /** Lines of JSON that a server logged. */
-export const logLines = (server: Process): Fields[] =>
+export const logLines = (server: { readonly out: string }): Fields[] =>
   server.out
     .split('\n')
     .filter((line) => line.startsWith('{'))

@@ -4,7 +4,8 @@
 import { expect } from 'chai';
 import { widthOf } from '../../src/cli/table.ts';
 import { hasPseudoTerminals, PseudoTerminal } from '../support/pseudo-terminal.ts';
-import { cleanEnv, type Fields, Stage } from './support.ts';
+import { cleanEnv, type Fields } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 

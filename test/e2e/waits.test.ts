@@ -3,7 +3,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Fields, Stage } from './support.ts';
+import type { Fields } from '../support/server.ts';
+import { Stage } from './support.ts';
 
 describe('why a task has not run', function () {
   this.timeout(180_000);

@@ -1,7 +1,7 @@
 // Owns what must hold of any log, whoever wrote it under whatever faults: written from the rules of
 // tasks and leases, not from the code that keeps them. It looks at records as /v1/log shows them.
 
-import type { Fields } from './server.ts';
+import type { Fields } from '../support/server.ts';
 
 /** A line of the log; which fields it has depends on its type. */
 interface Line {

@@ -7,10 +7,12 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import { HttpLink, SocketLink } from '../support/links.ts';
+import { type Fields, inPlace, type Place, type Server } from '../support/server.ts';
 import { inTurn, isPlayed, sized } from '../support/tier.ts';
+import { until } from '../support/waiting.ts';
 import { audit } from './audit.ts';
 import { Holding } from './holding.ts';
-import { HttpLink, SocketLink } from './links.ts';
 import { need } from './machine.ts';
 import { MovedClock } from './moved-clock.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
@@ -20,11 +22,9 @@ import {
   BELIEVES_THE_WALL_CLOCK,
 } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { type Fields, inPlace, type Place, type Server } from './server.ts';
 import { together } from './together.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll, verify } from './verified.ts';
-import { until } from './waiting.ts';
 
 /** Steps of the clock in one round; `soak -- clock` plays 50 of these. */
 const STEPS = sized(10, 3);

@@ -17,9 +17,9 @@ import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import type { LogReader } from '../../src/log/log.ts';
 import { replay } from '../../src/loop/replay.ts';
-import { cleanEnv } from '../e2e/support.ts';
 import { group, started } from '../log/records.ts';
 import { Random } from '../simulator/random.ts';
+import { cleanEnv } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
 import { digestText } from '../support/world.ts';
 import {

@@ -3,8 +3,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../simulator/random.ts';
-import { HttpLink, type Link, type Op, SocketLink } from './links.ts';
-import type { Fields, Place } from './server.ts';
+import { HttpLink, type Link, type Op, SocketLink } from '../support/links.ts';
+import type { Fields, Place } from '../support/server.ts';
 import type { Asked } from './traffic.ts';
 
 export interface CrowdOptions {

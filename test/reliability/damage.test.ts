@@ -9,9 +9,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { rewriteEntry } from '../log/lmdb-faults.ts';
 import { Random } from '../simulator/random.ts';
+import { type Fields, inPlace, Place } from '../support/server.ts';
 import { inTurn } from '../support/tier.ts';
 import { roundsOf } from './rounds.ts';
-import { type Fields, inPlace, Place } from './server.ts';
 import { Traffic } from './traffic.ts';
 
 const PAGE = 4_096;

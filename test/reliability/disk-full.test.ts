@@ -5,12 +5,12 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { HttpLink } from '../support/links.ts';
+import { type Fields, Place, type Server } from '../support/server.ts';
 import { isPlayed } from '../support/tier.ts';
 import { Device, type Fault } from './device.ts';
-import { HttpLink } from './links.ts';
 import { need } from './machine.ts';
 import { roundsOf } from './rounds.ts';
-import { type Fields, Place, type Server } from './server.ts';
 import { SmallDisk } from './small-disk.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';

@@ -6,17 +6,17 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { Place, type Server } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
+import { until } from '../support/waiting.ts';
 import { Device, type Fault } from './device.ts';
 import { compare } from './history.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { ANSWERS_EARLY, BELIEVES_A_FAILED_APPEND } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';
-import { until } from './waiting.ts';
 
 /** More calls than a commit makes, and those of the commits after it. */
 const NTH_MAX = sized(10, 3);

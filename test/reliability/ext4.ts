@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { until } from './waiting.ts';
+import { until } from '../support/waiting.ts';
 
 const SOURCE = fileURLToPath(
   new URL('../../../test/reliability/device/cut-power.c', import.meta.url),

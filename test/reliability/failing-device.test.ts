@@ -6,13 +6,13 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import { Place, type Server } from '../support/server.ts';
 import { inTurn, isPlayed } from '../support/tier.ts';
 import { Device, type Fault } from './device.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf } from './patched.ts';
 import { IMPATIENT } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';
 

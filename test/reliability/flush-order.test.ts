@@ -3,13 +3,13 @@
 
 import path from 'node:path';
 import { expect } from 'chai';
+import { inPlace } from '../support/server.ts';
 import { inTurn } from '../support/tier.ts';
 import { answersOf } from './flush-order.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { ANSWERS_EARLY, FLUSHES_NO_META_PAGE, NEVER_FLUSHES } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { inPlace } from './server.ts';
 
 const CONTROLS: Readonly<Record<string, readonly Patch[]>> = {
   'answers before the flush': ANSWERS_EARLY,

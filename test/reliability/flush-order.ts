@@ -3,8 +3,8 @@
 // the answer tells of.
 
 import path from 'node:path';
+import type { Place } from '../support/server.ts';
 import { FlushedLog } from './flushed.ts';
-import type { Place } from './server.ts';
 import { steps, traced } from './trace.ts';
 import { Traffic } from './traffic.ts';
 

@@ -5,16 +5,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
+import { HttpLink } from '../support/links.ts';
+import { type Fields, inPlace, type Place, type Server } from '../support/server.ts';
 import { inTurn, isPlayed } from '../support/tier.ts';
+import { until } from '../support/waiting.ts';
 import { Device, type Fault } from './device.ts';
-import { HttpLink } from './links.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf } from './patched.ts';
 import { LEAVES_HALF_A_SEGMENT } from './program-faults.ts';
-import { type Fields, inPlace, type Place, type Server } from './server.ts';
 import { SmallDisk } from './small-disk.ts';
 import { verify } from './verified.ts';
-import { until } from './waiting.ts';
 
 const PAYLOAD = 'p'.repeat(20_000);
 /** Half of them are done: what stays fills most of a segment. */

@@ -9,14 +9,14 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import { type Fields, Place, type Server } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
+import { until } from '../support/waiting.ts';
 import { type HttpInput, Inputs } from './inputs.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { IS_SILENT_ABOUT_SOME_REFUSALS, REFUSES_WHAT_IS_RECORDED } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { type Fields, Place, type Server } from './server.ts';
 import { verify } from './verified.ts';
-import { until } from './waiting.ts';
 
 const LINES = Number(process.env['FUZZ_LINES'] ?? sized(16_000, 3_000));
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? sized(4_000, 800));

@@ -2,7 +2,7 @@
 // there, what was refused is not, nothing is there that nobody asked for, and who had an answer
 // before another one asked stands before it.
 
-import type { Fields } from './server.ts';
+import type { Fields } from '../support/server.ts';
 import type { Asked } from './traffic.ts';
 
 /** Refusals that promise that nothing happened; `log_unavailable` promises nothing. */

@@ -2,8 +2,8 @@
 // certainly held, and when it must certainly be over. The log's own times are not asked.
 
 import { expect } from 'chai';
-import type { Link, Op } from './links.ts';
-import type { Fields, Server } from './server.ts';
+import type { Link, Op } from '../support/links.ts';
+import type { Fields, Server } from '../support/server.ts';
 import { type Asked, asked } from './traffic.ts';
 
 /** A lease, and the moments around the newest answer that renewed it. */

@@ -6,14 +6,14 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import type { Fields, Place, Server } from '../support/server.ts';
+import { until } from '../support/waiting.ts';
 import { compare } from './history.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { runsWithoutReason } from './runs.ts';
-import type { Fields, Place, Server } from './server.ts';
 import { otherStates, tellsDigests } from './states.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll, nothingIn, verify } from './verified.ts';
-import { until } from './waiting.ts';
 
 const CLIENTS = 6;
 /** A life ends after so many answers, and within some milliseconds after the last of them. */

@@ -6,10 +6,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { plotLines } from '../../bench/lines.ts';
+import { inPlace } from '../support/server.ts';
 import { sized } from '../support/tier.ts';
 import { LEAKS } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { inPlace } from './server.ts';
 import { judge, tellVerdict, type Verdict } from './soak-judge.ts';
 import { type Soaked, type SoakOptions, soak } from './soak-run.ts';
 import { together } from './together.ts';

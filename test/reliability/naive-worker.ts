@@ -4,9 +4,9 @@
 // step, and ends by itself when the parent says so and no task is left.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { HttpLink, type Op, SocketLink } from './links.ts';
+import { HttpLink, type Op, SocketLink } from '../support/links.ts';
+import type { Fields } from '../support/server.ts';
 import { sharedMs, type Told } from './paused-crew.ts';
-import type { Fields } from './server.ts';
 
 const WORK_MS = 150;
 const WAIT_MS = 200;

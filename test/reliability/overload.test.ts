@@ -8,15 +8,15 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { SocketLink } from '../support/links.ts';
+import { type Fields, Place, type Server } from '../support/server.ts';
 import { isPlayed, sized } from '../support/tier.ts';
+import { until } from '../support/waiting.ts';
 import { Device } from './device.ts';
-import { SocketLink } from './links.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf } from './patched.ts';
 import { GATHERS_LESS, KEEPS_NO_PLACE } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { type Fields, Place, type Server } from './server.ts';
-import { until } from './waiting.ts';
 
 /** A flush takes so long that clients ask for ten times what can be recorded, and more. */
 const FLUSH_MS = 1_500;

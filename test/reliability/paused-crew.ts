@@ -6,11 +6,10 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { cleanEnv } from '../e2e/support.ts';
-import { HttpLink } from './links.ts';
-import type { Place } from './server.ts';
+import { HttpLink } from '../support/links.ts';
+import { cleanEnv, type Place } from '../support/server.ts';
+import { until } from '../support/waiting.ts';
 import type { Asked } from './traffic.ts';
-import { until } from './waiting.ts';
 
 const WORKER = fileURLToPath(new URL('./naive-worker.js', import.meta.url));
 const TASKS_AT_ONCE = 8;

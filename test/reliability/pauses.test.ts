@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import { type Fields, inPlace, type Server } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
@@ -16,7 +17,6 @@ import {
   TAKES_A_REPORT_FOR_WHOEVER_HOLDS,
 } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { type Fields, inPlace, type Server } from './server.ts';
 import { together } from './together.ts';
 import type { Asked } from './traffic.ts';
 import { holdsAll } from './verified.ts';

@@ -4,6 +4,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { Place } from '../support/server.ts';
 import { inTurn, isPlayed, sized } from '../support/tier.ts';
 import { Ext4 } from './ext4.ts';
 import { type Lived, type LivesOptions, live } from './lives.ts';
@@ -11,7 +12,6 @@ import { need } from './machine.ts';
 import type { Patch } from './patched.ts';
 import { ANSWERS_EARLY, FLUSHES_NO_META_PAGE, NEVER_FLUSHES } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { Place } from './server.ts';
 import { together } from './together.ts';
 
 /** Power cuts of one round; `soak -- power` plays 250 of these. */

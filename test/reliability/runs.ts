@@ -1,7 +1,7 @@
 // Owns the question why a task ran more than once, asked from outside: for every further lease that
 // clients were given of one task, the log must say why the one before was over.
 
-import type { Fields } from './server.ts';
+import type { Fields } from '../support/server.ts';
 import type { Asked } from './traffic.ts';
 
 const seqOf = (id: unknown): number => Number(String(id).slice(1));

@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
+import { Place } from '../support/server.ts';
 import { mountTmpfs, unmount } from './machine.ts';
-import { Place } from './server.ts';
 
 const BALLAST_BYTES = 3_000_000;
 

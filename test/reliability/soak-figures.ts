@@ -6,8 +6,8 @@ import path from 'node:path';
 import { percentile } from '../../bench/harness.ts';
 import { memoryOf } from '../../bench/server.ts';
 import { samplesOf, valueOf } from '../metrics/exposition.ts';
+import type { Server } from '../support/server.ts';
 import { liveMemory } from './live-memory.ts';
-import type { Server } from './server.ts';
 import type { Series, Tolerance } from './soak-judge.ts';
 import type { Load } from './soak-load.ts';
 

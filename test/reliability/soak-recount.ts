@@ -2,7 +2,7 @@
 // that follows the log, because a part of it is forgotten and removed long before the run is over.
 // It keeps what is remembered and nothing else, and shares no code with the coordinator.
 
-import type { Fields } from './server.ts';
+import type { Fields } from '../support/server.ts';
 
 interface Known {
   state: string;

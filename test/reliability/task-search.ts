@@ -3,7 +3,7 @@
 // knows no number; what happens by time alone (a lease that runs out, the poison rule) may happen
 // whenever it helps.
 
-import type { Fields } from './server.ts';
+import type { Fields } from '../support/server.ts';
 import type { Asked } from './traffic.ts';
 
 /** Expiries in a row from which the poison rule may end a task. */

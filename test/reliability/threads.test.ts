@@ -7,16 +7,16 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { SocketLink } from '../support/links.ts';
 import { ACTORS, type Patch } from '../support/planted.ts';
+import { inPlace, type Place, type Server } from '../support/server.ts';
 import { inTurn, isPlayed } from '../support/tier.ts';
-import { SocketLink } from './links.ts';
+import { until } from '../support/waiting.ts';
 import { copyProgram, executableOf } from './patched.ts';
 import { MOMENTS } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
-import { inPlace, type Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';
-import { until } from './waiting.ts';
 
 /** The actors whose death closes connections; that of others must not. */
 const INGRESSES = ['http', 'socket'];

@@ -3,8 +3,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../simulator/random.ts';
-import { Cut, HttpLink, type Link, type Op, SocketLink } from './links.ts';
-import type { Fields, Place } from './server.ts';
+import { Cut, HttpLink, type Link, type Op, SocketLink } from '../support/links.ts';
+import type { Fields, Place } from '../support/server.ts';
 
 /** One request. Places in the order of all calls and returns are whole numbers from 1. */
 export interface Asked {

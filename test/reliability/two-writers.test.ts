@@ -5,13 +5,13 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { inPlace, type Place, type Server } from '../support/server.ts';
+import { until } from '../support/waiting.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf } from './patched.ts';
 import { BELIEVES_ITSELF } from './program-faults.ts';
-import { inPlace, type Place, type Server } from './server.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';
-import { until } from './waiting.ts';
 
 /** A network of its own, in which nobody else's addresses and locks exist. */
 const ELSEWHERE = [

@@ -5,10 +5,9 @@ import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { EXECUTABLE } from '../../src/play/demo/processes.ts';
-import { cleanEnv } from '../e2e/support.ts';
+import { cleanEnv, type Fields, type Place } from '../support/server.ts';
 import { audit } from './audit.ts';
 import { compare } from './history.ts';
-import type { Fields, Place } from './server.ts';
 import type { Asked } from './traffic.ts';
 
 export interface Verified {

@@ -21,7 +21,7 @@ import {
 } from '../simulator/model/decide.ts';
 import { showTask } from '../simulator/model/reads.ts';
 import type { ModelTask } from '../simulator/model/tasks.ts';
-import type { Fields } from './server.ts';
+import type { Fields } from '../support/server.ts';
 import type { Asked } from './traffic.ts';
 
 const LIMITS = { payloadMaxBytes: 1_048_576 };

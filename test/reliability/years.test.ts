@@ -10,12 +10,11 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { EXECUTABLE } from '../../src/play/demo/processes.ts';
-import { cleanEnv } from '../e2e/support.ts';
 import { samplesOf, valueOf } from '../metrics/exposition.ts';
-import { HttpLink } from './links.ts';
-import { type Fields, inPlace, type Place, type Server } from './server.ts';
+import { HttpLink } from '../support/links.ts';
+import { cleanEnv, type Fields, inPlace, type Place, type Server } from '../support/server.ts';
+import { until } from '../support/waiting.ts';
 import { verify } from './verified.ts';
-import { until } from './waiting.ts';
 
 const ROUNDS = 200;
 const PAYLOAD = 'p'.repeat(30_000);

@@ -12,9 +12,9 @@ import { OPERATION_NAMES, operationOf } from '../../src/model/operations.ts';
 import { REASONS } from '../../src/model/refusal.ts';
 import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
-import { cleanEnv } from '../e2e/support.ts';
 import { VERSION } from '../support/memory-server.ts';
 import { commandsOf, holdsTo, replayed } from '../support/script.ts';
+import { cleanEnv } from '../support/server.ts';
 import { Wire } from './wire-play.ts';
 
 const GOLDEN = path.join(process.cwd(), 'test', 'golden');

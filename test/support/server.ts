@@ -1,20 +1,39 @@
 // Owns the real executable under test: started on its own directory and ports, perhaps under a
-// tracer or with a library before it, watched for its end, and never left behind.
+// tracer or with a library before it, watched for its end, and never left behind. Every test that
+// starts a server starts it here.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Ended, EXECUTABLE } from '../../src/play/demo/processes.ts';
-import { cleanEnv } from '../e2e/support.ts';
-import { ownPort } from '../support/own-port.ts';
+import { ownPort } from './own-port.ts';
 
 export type Fields = Record<string, unknown>;
 
+/** Nothing of the caller's own settings may reach a test. */
+export function cleanEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (!name.startsWith('LEASEHOLD_') && name !== 'NODE_OPTIONS') env[name] = value;
+  }
+  return { ...env, ...more };
+}
+
+/** However this process exits: its servers do not outlive it. */
+const living = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
 export interface ServerOptions {
   readonly dataDir: string;
+  /** Other ports than those of the place; 0: any. */
+  readonly httpPort?: number;
+  readonly socketPort?: number;
   /** Of `serve`, beside directory and addresses. */
   readonly args?: readonly string[];
   /** Words before the node that runs it. */
@@ -64,6 +83,20 @@ export class Place {
   }
 }
 
+/** All records from this number on, as the server at this URL gives them. */
+export async function recordsAt(url: string, from = 1): Promise<Fields[]> {
+  const found: Fields[] = [];
+  for (let next = from; ; ) {
+    const response = await fetch(`${url}/v1/log?from=${next}&limit=1000`);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`/v1/log: ${response.status} ${text}`);
+    const lines = text.split('\n').filter((line) => line !== '');
+    if (lines.length === 0) return found;
+    for (const line of lines) found.push(JSON.parse(line) as Fields);
+    next = Number(found.at(-1)?.['seq']) + 1;
+  }
+}
+
 /** A place of its own for each round of a proof. */
 export async function inPlace(act: (place: Place) => Promise<void>): Promise<void> {
   const place = await Place.open();
@@ -86,10 +119,11 @@ export class Server {
 
   constructor(place: Place, options: ServerOptions) {
     const { dataDir, args = [], before = [], env = {}, executable = EXECUTABLE } = options;
-    const ports = ['--http-port', `${place.httpPort}`, '--socket-port', `${place.socketPort}`];
+    const { httpPort = place.httpPort, socketPort = place.socketPort } = options;
+    const ports = ['--http-port', `${httpPort}`, '--socket-port', `${socketPort}`];
     const serve = [executable, 'serve', '--data-dir', dataDir, ...ports, ...args];
     const [command, ...words] = [...before, process.execPath, ...serve] as [string, ...string[]];
-    this.url = `http://127.0.0.1:${place.httpPort}`;
+    this.url = `http://127.0.0.1:${httpPort}`;
     this.#traced = before.length > 0;
     this.child = spawn(command, words, { cwd: place.dir, env: cleanEnv(env), stdio: 'pipe' });
     this.child.stdout?.on('data', (data: Buffer) => {
@@ -98,6 +132,7 @@ export class Server {
     this.child.stderr?.on('data', (data: Buffer) => {
       this.err = (this.err + data.toString('utf8')).slice(-OUTPUT_KEPT);
     });
+    living.add(this.child);
     this.ended = this.#watch();
   }
 
@@ -165,34 +200,29 @@ export class Server {
     return false;
   }
 
-  /** @returns 0 when nobody answers. */
-  async status(route: string): Promise<number> {
-    try {
-      const response = await fetch(this.url + route, { signal: AbortSignal.timeout(20_000) });
-      await response.arrayBuffer();
-      return response.status;
-    } catch {
-      return 0;
-    }
+  /** Leaves no connection behind. @returns 0 when nobody answers. */
+  status(route: string): Promise<number> {
+    return new Promise((resolve) => {
+      const options = { agent: false, timeout: 20_000 };
+      const request = http.get(this.url + route, options, (response) => {
+        response.on('error', () => resolve(0));
+        response.on('end', () => resolve(response.statusCode ?? 0));
+        response.resume();
+      });
+      request.on('timeout', () => request.destroy());
+      request.on('error', () => resolve(0));
+    });
   }
 
   /** All records from this number on, as /v1/log gives them. */
-  async records(from = 1): Promise<Fields[]> {
-    const found: Fields[] = [];
-    for (let next = from; ; ) {
-      const response = await fetch(`${this.url}/v1/log?from=${next}&limit=1000`);
-      const text = await response.text();
-      if (!response.ok) throw new Error(`/v1/log: ${response.status} ${text}`);
-      const lines = text.split('\n').filter((line) => line !== '');
-      if (lines.length === 0) return found;
-      for (const line of lines) found.push(JSON.parse(line) as Fields);
-      next = Number(found.at(-1)?.['seq']) + 1;
-    }
+  records(from = 1): Promise<Fields[]> {
+    return recordsAt(this.url, from);
   }
 
   async #watch(): Promise<Ended> {
     const [code, signal] = (await once(this.child, 'close')) as [number, NodeJS.Signals];
     this.over = { code, signal };
+    living.delete(this.child);
     return this.over;
   }
 }
