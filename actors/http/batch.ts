@@ -3,11 +3,10 @@
 
 import type { ParseLimits } from '../../src/model/limits.ts';
 import { operationsThat } from '../../src/model/operations.ts';
-import { type Rejected, rejected } from '../../src/model/refusal.ts';
+import { isRefusal, type Rejected, rejected } from '../../src/model/refusal.ts';
 import type { Op, Request } from '../../src/model/request.ts';
 import { type Answer, answerOf } from '../../src/protocol/answer-frame.ts';
 import { parseRequest } from '../../src/protocol/parse.ts';
-import { isRefusal } from '../../src/protocol/parse-fields.ts';
 import { Asker, type Gate } from '../ingress/gate.ts';
 
 const OPS: ReadonlySet<unknown> = new Set(operationsThat(({ batch }) => batch === true));

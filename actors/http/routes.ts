@@ -9,11 +9,10 @@ import {
   type OperationName,
   operationOf,
 } from '../../src/model/operations.ts';
-import type { Rejected } from '../../src/model/refusal.ts';
+import { isRefusal, type Rejected } from '../../src/model/refusal.ts';
 import type { Op, Request } from '../../src/model/request.ts';
 import type { Answer } from '../../src/protocol/answer-frame.ts';
 import { parseRawSubmit, parseRequest } from '../../src/protocol/parse.ts';
-import { isRefusal } from '../../src/protocol/parse-fields.ts';
 import { Asker, type Gate } from '../ingress/gate.ts';
 import { askBatch } from './batch.ts';
 import {

@@ -103,6 +103,18 @@ const leaseExtended: Describe<LeaseExtended> = (f, r) => ({
   newLeaseExpiry: f.time('new_lease_expiry', r.newLeaseExpiry),
 });
 
+/** Renewals are told by the record that ends their lease: how many, and which was the last. */
+interface Renewed {
+  readonly extensions: number;
+  readonly lastExtension: number;
+}
+
+const extensionsOf = (f: Fields, { extensions }: Partial<Renewed>): number =>
+  f.has(EXTENDED, extensions !== 0) ? f.count('extensions', extensions) : 0;
+
+const lastExtensionOf = (f: Fields, { extensions, lastExtension }: Partial<Renewed>): number =>
+  f.has(EXTENDED, extensions !== 0) ? f.earlier('last_extension', '', lastExtension) : 0;
+
 const leaseExpired: Describe<LeaseExpired> = (f, r) => ({
   type: 'LeaseExpired',
   seq: f.seq,
@@ -110,10 +122,8 @@ const leaseExpired: Describe<LeaseExpired> = (f, r) => ({
   prev: f.prev,
   taskId: f.earlier('task_id', 'T', r.taskId),
   leaseId: f.earlier('lease_id', 'L', r.leaseId),
-  extensions: f.has(EXTENDED, r.extensions !== 0) ? f.count('extensions', r.extensions) : 0,
-  lastExtension: f.has(EXTENDED, r.extensions !== 0)
-    ? f.earlier('last_extension', '', r.lastExtension)
-    : 0,
+  extensions: extensionsOf(f, r),
+  lastExtension: lastExtensionOf(f, r),
 });
 
 const taskCompleted: Describe<TaskCompleted> = (f, r) => ({
@@ -123,10 +133,8 @@ const taskCompleted: Describe<TaskCompleted> = (f, r) => ({
   prev: f.prev,
   taskId: f.earlier('task_id', 'T', r.taskId),
   leaseId: f.earlier('lease_id', 'L', r.leaseId),
-  extensions: f.has(EXTENDED, r.extensions !== 0) ? f.count('extensions', r.extensions) : 0,
-  lastExtension: f.has(EXTENDED, r.extensions !== 0)
-    ? f.earlier('last_extension', '', r.lastExtension)
-    : 0,
+  extensions: extensionsOf(f, r),
+  lastExtension: lastExtensionOf(f, r),
   result: f.has(2, r.result !== undefined) ? f.content('result', r.result) : undefined,
 });
 
@@ -137,10 +145,8 @@ const taskFailed: Describe<TaskFailed> = (f, r) => ({
   prev: f.prev,
   taskId: f.earlier('task_id', 'T', r.taskId),
   leaseId: f.earlier('lease_id', 'L', r.leaseId),
-  extensions: f.has(EXTENDED, r.extensions !== 0) ? f.count('extensions', r.extensions) : 0,
-  lastExtension: f.has(EXTENDED, r.extensions !== 0)
-    ? f.earlier('last_extension', '', r.lastExtension)
-    : 0,
+  extensions: extensionsOf(f, r),
+  lastExtension: lastExtensionOf(f, r),
   failureReason: f.text('failure_reason', r.failureReason),
   kind: f.choice('kind', FAILURE_KINDS, r.kind),
   retryAt: f.has(2, r.retryAt !== undefined) ? f.time('retry_at', r.retryAt) : undefined,
@@ -162,10 +168,8 @@ const taskDead: Describe<TaskDead> = (f, r) => ({
   at: f.at,
   prev: f.prev,
   taskId: f.earlier('task_id', 'T', r.taskId),
-  extensions: f.has(EXTENDED, r.extensions !== 0) ? f.count('extensions', r.extensions) : 0,
-  lastExtension: f.has(EXTENDED, r.extensions !== 0)
-    ? f.earlier('last_extension', '', r.lastExtension)
-    : 0,
+  extensions: extensionsOf(f, r),
+  lastExtension: lastExtensionOf(f, r),
   reason: f.text('reason', r.reason),
 });
 

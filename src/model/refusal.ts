@@ -96,6 +96,10 @@ export const rejected = (
   more: Partial<Omit<Rejected, 'kind' | 'outcome' | 'reason'>> = {},
 ): Rejected => ({ kind: 'refusal', outcome: 'REJECTED', reason, detail, record: null, ...more });
 
+/** Whether what was read of a request is the refusal of it instead. */
+export const isRefusal = (value: unknown): value is Rejected =>
+  typeof value === 'object' && value !== null && (value as Rejected).kind === 'refusal';
+
 /** @returns an UNAVAILABLE answer: transport-class trouble that the caller may retry. */
 export const unavailable = (
   reason: UnavailableReason,

@@ -5,9 +5,6 @@ import { METADATA_MAX_BYTES } from '../model/limits.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';
 import { isWellFormed } from './json.ts';
 
-export const isRefusal = (value: unknown): value is Rejected =>
-  typeof value === 'object' && value !== null && (value as Rejected).kind === 'refusal';
-
 /** @returns a `malformed` refusal that names the field. */
 export const refuse = (field: string, detail: string): Rejected =>
   rejected('malformed', detail, { field });

@@ -3,13 +3,12 @@
 
 import type { ParseLimits } from '../model/limits.ts';
 import { byOperation, type OperationName } from '../model/operations.ts';
-import type { Rejected } from '../model/refusal.ts';
+import { isRefusal, type Rejected } from '../model/refusal.ts';
 import type { RequestOf, SubmitRequest } from '../model/request.ts';
 import { compile } from './compile.ts';
 import { contentHash } from './content-hash.ts';
 import { READING, readerOf } from './field-readers.ts';
 import { MEMBERS } from './members.ts';
-import { isRefusal } from './parse-fields.ts';
 import { checkSize } from './payload-bytes.ts';
 import { malformed } from './validate-form.ts';
 
