@@ -106,7 +106,8 @@ function add({ passes, failures, pending, failed }) {
 /** @returns what a run of these files came to; what it printed is printed when it is over. */
 function mocha(files) {
   const result = join(scratch, files[0].replaceAll('/', '-'));
-  const words = ['node_modules/mocha/bin/mocha.js', ...args];
+  // Without the other executable of mocha, which would start node once more for the flag.
+  const words = ['--enable-source-maps', 'node_modules/mocha/bin/_mocha', ...args];
   const child = spawn(
     process.execPath,
     [...words, ...files.map((file) => join('dist/test', file))],
