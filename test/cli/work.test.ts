@@ -159,14 +159,17 @@ describe('leasehold work', () => {
   }
 
   it('takes a Ctrl-C that comes twice, as by npx, for one', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'leasehold-work-'));
+    const begun = join(dir, 'begun');
     const taskId = await submit('x');
-    const { child, exit } = work('sleep 1; echo done', '--grace-ms', '30s');
-    while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    const { child, exit } = work(`touch ${begun}; sleep 1; echo done`, '--grace-ms', '30s');
+    while (!existsSync(begun)) await turn();
     child.kill('SIGINT');
     await pause(5); // An echo comes at once: a longer pause would be longer still when busy.
     child.kill('SIGINT');
     expect((await exit).code).to.equal(0);
     expect(await client.task(taskId)).to.include({ state: 'COMPLETED' });
+    rmSync(dir, { recursive: true });
   });
 
   it('leases nothing where no command can be started', async () => {
@@ -226,9 +229,11 @@ describe('leasehold work', () => {
   });
 
   it('goes on after it was suspended for less than its lease', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'leasehold-work-'));
+    const begun = join(dir, 'begun');
     const taskId = await submit('x');
-    const { child, exit } = work('sleep 1.5; echo done', '--grace-ms', '30s');
-    while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    const { child, exit } = work(`touch ${begun}; sleep 1.5; echo done`, '--grace-ms', '30s');
+    while (!existsSync(begun)) await turn();
     child.kill('SIGTSTP');
     // The server's lease goes on: nothing is waited for but the suspension itself.
     while (!isSuspended(child)) await turn();
@@ -236,15 +241,19 @@ describe('leasehold work', () => {
     expect(await ended(taskId)).to.include({ state: 'COMPLETED', attempt: 1 });
     child.kill('SIGTERM');
     expect((await exit).code).to.equal(0);
+    rmSync(dir, { recursive: true });
   });
 
   it('lets a command end that is nearly done', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'leasehold-work-'));
+    const begun = join(dir, 'begun');
     const taskId = await submit('x');
-    const { child, exit } = work('sleep 0.6; echo done', '--grace-ms', '8000');
-    while ((await client.task(taskId)).state !== 'LEASED') await turn();
+    const { child, exit } = work(`touch ${begun}; sleep 0.6; echo done`, '--grace-ms', '8000');
+    while (!existsSync(begun)) await turn();
     child.kill('SIGTERM');
     expect((await exit).code).to.equal(0);
     expect(await client.task(taskId)).to.include({ state: 'COMPLETED' });
+    rmSync(dir, { recursive: true });
   });
 
   it('runs several at a time', async () => {
