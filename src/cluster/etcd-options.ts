@@ -1,6 +1,6 @@
 // Owns the way from the settings to a connection with etcd.
 
-import { type EtcdOptions } from '../log/etcd/grpc-etcd.ts';
+import type { EtcdOptions } from '../log/etcd/grpc-etcd.ts';
 import type { EtcdSettings } from '../settings/cluster-settings.ts';
 
 export const etcdOptions = ({ urls, callMs, ca, cert, key, user }: EtcdSettings): EtcdOptions => ({

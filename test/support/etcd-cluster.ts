@@ -35,7 +35,8 @@ interface Member {
 
 export class EtcdCluster {
   private readonly members: readonly Member[];
-  private readonly directory: string;
+  /** Holds the data of all members. */
+  readonly directory: string;
   private readonly cleanUp: CleanUp;
   private readonly tls: ClusterOptions['tls'];
 
@@ -91,6 +92,13 @@ export class EtcdCluster {
 
   get urls(): readonly string[] {
     return this.members.map(({ url }) => url);
+  }
+
+  /** Of the members that run. */
+  get pids(): readonly number[] {
+    return this.members.flatMap(({ child }) =>
+      child?.pid !== undefined && isRunning(child) ? [child.pid] : [],
+    );
   }
 
   /** Ends a member at once, as a power cut would. */
