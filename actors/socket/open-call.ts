@@ -2,19 +2,31 @@
 // gate and the mailbox keep meanwhile. What the call asks for is decided in methods.ts.
 
 import type { Answer } from '../../src/protocol/answer-frame.ts';
-import { type ByteText, byteTextOf, inBytes } from '../../src/protocol/byte-text.ts';
+import { type AnswerBytes, type ByteText, inBytes } from '../../src/protocol/byte-text.ts';
 import { RESULT_END, resultStart } from '../../src/protocol/jsonrpc.ts';
 import { Asker } from '../ingress/gate.ts';
+
+/**
+ * A longer answer stays a buffer. Texts lie in the heap of the engine, which is bounded, and all of
+ * a batch's answers may be more than one text can hold.
+ */
+const TEXT_MAX_BYTES = 65_536;
+const END = Buffer.from(RESULT_END);
 
 /** The connection, as its calls see it. */
 export interface Settling {
   /** Called once for each call. */
-  settle(call: OpenCall, answer: ByteText): void;
+  settle(call: OpenCall, answer: AnswerBytes): void;
 }
 
 /** Where answers are written to: a line for each, or one line for all of a batch. */
 export interface AnswerLines {
-  put(index: number, answer: ByteText): void;
+  put(index: number, answer: AnswerBytes): void;
+}
+
+/** Takes bytes in the order in which they leave. */
+export interface BytesOut {
+  add(bytes: AnswerBytes): void;
 }
 
 export class OpenCall extends Asker {
@@ -37,13 +49,13 @@ export class OpenCall extends Asker {
     this.index = index;
   }
 
-  answered({ byteText }: Answer): void {
-    this.#result(byteText);
+  answered(answer: Answer): void {
+    this.#result(answer.bodyBytes <= TEXT_MAX_BYTES ? answer.byteText : answer.body);
   }
 
   /** @param json the result, as text of letters or as bytes */
   show(json: string | Buffer): void {
-    this.#result(typeof json === 'string' ? inBytes(json) : byteTextOf(json));
+    this.#result(typeof json === 'string' ? inBytes(json) : json);
   }
 
   /** @param answer all of the answer, as text of letters */
@@ -51,28 +63,37 @@ export class OpenCall extends Asker {
     this.#peer.settle(this, inBytes(answer));
   }
 
-  #result(json: ByteText): void {
+  #result(json: AnswerBytes): void {
     const start = inBytes(resultStart(this.#id));
-    this.#peer.settle(this, (start + json + RESULT_END) as ByteText);
+    const isText = typeof json === 'string';
+    const answer = isText
+      ? ((start + json + RESULT_END) as ByteText)
+      : Buffer.concat([Buffer.from(start, 'latin1'), json, END]);
+    this.#peer.settle(this, answer);
   }
 }
 
 /** One line in, one line out: the answers stand in the order of the calls. */
 export class BatchLine implements AnswerLines {
-  readonly #answers: ByteText[];
+  readonly #answers: AnswerBytes[];
   #missing: number;
-  readonly #lines: AnswerLines;
+  readonly #out: BytesOut;
 
-  /** @param lines take the line when its last answer is there */
-  constructor(count: number, lines: AnswerLines) {
+  /** @param out takes the line when its last answer is there */
+  constructor(count: number, out: BytesOut) {
     this.#answers = new Array(count);
     this.#missing = count;
-    this.#lines = lines;
+    this.#out = out;
   }
 
-  put(index: number, answer: ByteText): void {
+  put(index: number, answer: AnswerBytes): void {
     this.#answers[index] = answer;
     this.#missing -= 1;
-    if (this.#missing === 0) this.#lines.put(0, `[${this.#answers.join(',')}]` as ByteText);
+    if (this.#missing > 0) return;
+    for (const [place, each] of this.#answers.entries()) {
+      this.#out.add(inBytes(place === 0 ? '[' : ','));
+      this.#out.add(each);
+    }
+    this.#out.add(inBytes(']\n'));
   }
 }

@@ -3,12 +3,15 @@
 // many.
 
 import type { Socket } from 'node:net';
-import type { ByteText } from '../../src/protocol/byte-text.ts';
-import type { AnswerLines } from './open-call.ts';
+import { type AnswerBytes, inBytes } from '../../src/protocol/byte-text.ts';
+import type { AnswerLines, BytesOut } from './open-call.ts';
 
-export class SocketOutput implements AnswerLines {
+const LINE_END = inBytes('\n');
+/** A text of this length is written before the turn is over: no text can hold everything. */
+const TEXT_MAX_BYTES = 1_048_576;
+
+export class SocketOutput implements AnswerLines, BytesOut {
   readonly #socket: Socket;
-  /** Lines of bytes, with their line feeds. */
   #gathered = '';
   #isScheduled = false;
   readonly #onTaken: () => void;
@@ -19,13 +22,29 @@ export class SocketOutput implements AnswerLines {
     this.#onTaken = onTaken;
   }
 
+  get #isOpen(): boolean {
+    return !this.#socket.destroyed && !this.#socket.writableEnded;
+  }
+
   /** Bytes that the peer has not taken, gathered ones included. */
   get owedBytes(): number {
     return this.#gathered.length + this.#socket.writableLength;
   }
 
-  put(_index: number, answer: ByteText): void {
-    this.#gathered += `${answer}\n`;
+  put(_index: number, answer: AnswerBytes): void {
+    this.add(answer);
+    this.add(LINE_END);
+  }
+
+  /** A buffer is looked at until the peer has taken it. */
+  add(bytes: AnswerBytes): void {
+    if (typeof bytes !== 'string') {
+      this.flush();
+      if (this.#isOpen && this.#socket.write(bytes)) this.#onTaken();
+      return;
+    }
+    this.#gathered += bytes;
+    if (this.#gathered.length >= TEXT_MAX_BYTES) return this.flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     process.nextTick(() => this.flush());
@@ -35,7 +54,7 @@ export class SocketOutput implements AnswerLines {
     this.#isScheduled = false;
     const bytes = this.#gathered;
     this.#gathered = '';
-    if (bytes === '' || this.#socket.destroyed || this.#socket.writableEnded) return;
+    if (bytes === '' || !this.#isOpen) return;
     if (this.#socket.write(bytes, 'latin1')) this.#onTaken();
   }
 }

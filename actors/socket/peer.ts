@@ -3,7 +3,7 @@
 // are withdrawn.
 
 import type { Socket } from 'node:net';
-import { type ByteText, inBytes } from '../../src/protocol/byte-text.ts';
+import { type AnswerBytes, inBytes } from '../../src/protocol/byte-text.ts';
 import { LineReader } from '../../src/protocol/framing.ts';
 import {
   errorAnswer,
@@ -169,7 +169,7 @@ export class SocketPeer implements Settling {
   }
 
   /** @internal An answer is there; one that comes after the end of the connection is dropped. */
-  settle(call: OpenCall, answer: ByteText): void {
+  settle(call: OpenCall, answer: AnswerBytes): void {
     if (!this.#open.delete(call)) return;
     this.#weight -= call.weight;
     call.lines.put(call.index, answer);

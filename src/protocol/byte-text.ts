@@ -8,6 +8,9 @@ declare const isByteText: unique symbol;
 /** The brand keeps the two kinds of text apart. */
 export type ByteText = string & { readonly [isByteText]: true };
 
+/** Bytes of an answer: as text, or where they are many outside of the engine's heap. */
+export type AnswerBytes = ByteText | Buffer;
+
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /** @returns the UTF-8 of a text of letters. */

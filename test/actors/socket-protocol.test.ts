@@ -44,6 +44,22 @@ describe('socket protocol', () => {
     expect(batch[0]).to.include({ id: 'é😀' }).and.nested.include({ 'result.payload': 'é€😀' });
   });
 
+  it('keeps the order of lines and of a batch around answers of any size', async () => {
+    const sizes = [10, 70_000, 5, 1_500_000, 20, 65_536, 200_000];
+    backend.onAsk = ({ ticket, answer }) =>
+      answer({ n: ticket, text: 'é'.repeat((sizes[(ticket - 1) % sizes.length] as number) / 2) });
+    const peer = open();
+    const calls = sizes.map((_, index) => call(index, 'stats'));
+    peer.send(...calls, JSON.stringify(calls));
+    const lines = await peer.answers(sizes.length + 1);
+    const batch = lines.at(-1);
+    for (const answers of [lines.slice(0, -1), batch]) {
+      expect(answers.map((each: { id: unknown }) => each.id)).to.deep.equal([0, 1, 2, 3, 4, 5, 6]);
+      const lengths = answers.map((each: { result: { text: string } }) => each.result.text.length);
+      expect(lengths).to.deep.equal(sizes.map((size) => Math.floor(size / 2)));
+    }
+  });
+
   it('answers out of order when a later call is ready first', async () => {
     backend.onAsk = ({ request, answer }) => {
       if (request.op === 'stats') answer({ quick: true });
