@@ -139,10 +139,13 @@ const deposed = (why: string | undefined): ClusterError =>
     `${why ?? 'another node leads'}: this process ends, and follows when it is started again`,
   );
 
-/** Two copies on one machine are lost together, so each machine counts once. */
+/**
+ * Two copies on one machine are lost together, so each machine counts once. Containers on it share
+ * the id of its boot, while other ids may come with an image and be the same on many machines.
+ */
 function machineId(): string {
   try {
-    return readFileSync('/etc/machine-id', 'utf8').trim() || os.hostname();
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
     return os.hostname();
   }

@@ -68,6 +68,11 @@ export class Gate {
     this.#looking = setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
+  /** What this node knows of its cluster; undefined on a server without one. */
+  cluster(): ClusterView | undefined {
+    return this.#progress.cluster.read();
+  }
+
   /** Requests without an answer yet. */
   get open(): number {
     return this.#producer?.openTickets ?? 0;

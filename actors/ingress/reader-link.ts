@@ -130,7 +130,8 @@ export class ReaderLink implements ReaderGate {
     const coordinator =
       answer.status === 200 ? (JSON.parse(answer.text) as CoordinatorFigures) : undefined;
     const threads = others.kind === 'figures' ? others.threads : [];
-    const text = metricsText(coordinator, [this.#figures(), ...threads]);
+    const cluster = this.#gate.cluster?.();
+    const text = metricsText(coordinator, [this.#figures(), ...threads], cluster);
     return { status: 200, contentType: PROMETHEUS, body: text + process };
   }
 
@@ -191,7 +192,7 @@ export class ReaderLink implements ReaderGate {
 }
 
 type Unnumbered = ToReader extends infer M ? (M extends ToReader ? Omit<M, 'id'> : never) : never;
-type GateLike = Pick<Gate, 'ask' | 'times'>;
+type GateLike = Pick<Gate, 'ask' | 'times'> & Partial<Pick<Gate, 'cluster'>>;
 type PageOrFailure = PageAnswer | Extract<FromReader, { kind: 'failed' }>;
 
 class Promised extends Asker {

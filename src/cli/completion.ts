@@ -37,10 +37,18 @@ export async function shownCommands(commands: Commands, io: Io): Promise<Shown[]
     const words = command.registeredArguments.flatMap(
       ({ argChoices }: Argument) => argChoices ?? [],
     );
-    shown.push({ name, summary, flags: command.options.flatMap(flagOf), words });
+    // What stands below a command, as `cluster init`, has its flags in common here.
+    const below = command.commands.flatMap((one) => one.options);
+    const flags = [...command.options, ...below].flatMap(flagOf);
+    const names = command.commands.map((one) => one.name());
+    shown.push({ name, summary, flags: onePerName(flags), words: [...words, ...names] });
   }
   return shown;
 }
+
+const onePerName = (flags: readonly Word[]): Word[] => [
+  ...new Map(flags.map((flag) => [flag.long, flag])).values(),
+];
 
 function flagOf({ long, description, argChoices, flags, hidden }: Option): Word[] {
   if (long === undefined || long === null || hidden) return [];

@@ -7,15 +7,17 @@ import { EtcdError } from '../log/etcd/etcd.ts';
 import type { Head } from '../log/etcd/head.ts';
 import type { Keys } from '../log/etcd/keys.ts';
 import { hear } from '../loop/heard-time.ts';
-import type { ClusterNodeView, ClusterView } from '../model/cluster-view.ts';
+import type { ClusterView } from '../model/cluster-view.ts';
 import type { Beat } from './beat.ts';
 import { Campaign } from './campaign.ts';
 import { type Copy, Follower } from './follower.ts';
 import type { HeardNote } from './heard-note.ts';
 import { LeaderWatch } from './leader-watch.ts';
 import type { Leadership } from './leadership.ts';
-import { Presence, readNodes } from './presence.ts';
+import { Presence } from './presence.ts';
+import { RunningNodes } from './running-nodes.ts';
 import { pause, type Time } from './time.ts';
+import { Trimming } from './trimming.ts';
 
 export interface ClusterNodeOptions {
   readonly etcd: Etcd;
@@ -26,6 +28,7 @@ export interface ClusterNodeOptions {
   readonly url: string;
   readonly beatMs: number;
   readonly silenceMs: number;
+  readonly tailMaxBytes: number;
   /** Random: of this run of the process, of this copy of the log; and the machine's name. */
   readonly ids: { readonly run: string; readonly mirror: string; readonly machine: string };
   readonly version: string;
@@ -41,8 +44,6 @@ export interface ClusterNodeOptions {
   tell(level: 'info' | 'warn', msg: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
-const SHOW_MS = 1_000;
-
 export class ClusterNode {
   private readonly options: ClusterNodeOptions;
   private readonly watch: LeaderWatch;
@@ -52,13 +53,21 @@ export class ClusterNode {
   private hasCaughtUp = false;
   private now = (): number => 0;
   private trouble: string | undefined;
-  private nodes: readonly ClusterNodeView[] = [];
-  private readonly showing = new AbortController();
-  private shows: Promise<void> = Promise.resolve();
+  private readonly running = new RunningNodes();
+  private etcd: ClusterView['etcd'];
+  private readonly trimming: Trimming;
 
   constructor(options: ClusterNodeOptions) {
     this.options = options;
     const { etcd, keys, time, beatMs, silenceMs, heard } = options;
+    const { tailMaxBytes } = options;
+    this.trimming = new Trimming({
+      ...{ etcd, keys, time, tailMaxBytes },
+      told: (figures) => {
+        this.etcd = figures;
+        this.show();
+      },
+    });
     this.watch = new LeaderWatch({
       ...{ etcd, time, beatMs, silenceMs, key: keys.leader },
       heard: ({ epoch, at }, revision) => {
@@ -80,7 +89,8 @@ export class ClusterNode {
    */
   async elected(signal: AbortSignal): Promise<boolean> {
     this.presence = await this.announced(signal);
-    this.shows = this.showOn();
+    const { etcd, keys, time } = this.options;
+    this.running.begin(etcd, keys, time, () => this.show());
     const campaigning = linked(signal);
     const following = linked(signal);
     const winning = this.campaign().won(campaigning.signal);
@@ -101,16 +111,17 @@ export class ClusterNode {
   leading(epoch: number, now: () => number): void {
     this.epoch = epoch;
     this.now = now;
+    this.trimming.begin();
     this.show();
   }
 
   /** Gives leadership up, so that another node takes over at once, and leaves. Never rejects. */
   async leave(): Promise<void> {
-    this.showing.abort();
     this.watch.close();
     await this.leadership?.stepDown();
+    await this.trimming.stop();
     await this.presence?.withdraw();
-    await this.shows;
+    await this.running.stop();
   }
 
   private campaign(): Campaign {
@@ -204,19 +215,6 @@ export class ClusterNode {
     this.show();
   }
 
-  private async showOn(): Promise<void> {
-    const { etcd, keys, time } = this.options;
-    const { signal } = this.showing;
-    while (!signal.aborted) {
-      const found = await readNodes(etcd, keys).catch(() => undefined);
-      this.nodes = (found ?? []).flatMap(({ node, report }) =>
-        report === undefined ? [] : [{ node, url: report.url, mirrored: report.mirrored }],
-      );
-      this.show();
-      await pause(time, SHOW_MS, signal);
-    }
-  }
-
   private show(): void {
     const { cluster, node, url, copy } = this.options;
     const { beat } = this.watch;
@@ -231,7 +229,8 @@ export class ClusterNode {
       last_sequence: copy.lastNumber,
       lag: leads ? 0 : Math.max(0, last - copy.lastNumber),
       ...(this.trouble === undefined ? {} : { trouble: this.trouble }),
-      nodes: this.nodes,
+      ...(this.etcd === undefined ? {} : { etcd: this.etcd }),
+      nodes: this.running.nodes,
     });
   }
 }

@@ -2,12 +2,12 @@
 // to it no more, and that room is made in a full etcd.
 
 import type { Etcd } from '../log/etcd/etcd.ts';
-import { decodeManifest } from '../log/etcd/group.ts';
-import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
+import type { Keys } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
 import { type Beat, decodeBeat } from './beat.ts';
 import { ClusterError } from './cluster-error.ts';
 import { readNodes, registrationsOf } from './presence.ts';
+import { nextRemoves } from './trimming.ts';
 
 type Asked = Pick<Etcd, 'range' | 'txn'>;
 
@@ -59,8 +59,6 @@ export async function forgetNode(etcd: Asked, keys: Keys, name: string): Promise
   if (!passed) throw refused(`${name} runs by now; stop it first`);
 }
 
-const DELETES_AT_ONCE = 60;
-
 /**
  * Deletes what etcd may forget already. It needs no room: etcd refuses every transaction that puts
  * something once it is full.
@@ -71,24 +69,13 @@ export async function freeRoom(
   keys: Keys,
 ): Promise<number> {
   const { trim, revision } = await look(etcd, keys);
-  const through = trim?.through ?? 0;
   let groups = 0;
   let newest = revision;
   for (;;) {
-    const range = { limit: DELETES_AT_ONCE };
-    const { kvs } = await etcd.range(keys.groups, keys.group(through + 1), range);
-    const gone = kvs.map(({ key, value }) => decodeManifest(key, value));
-    const old = gone.filter(({ last }) => last <= through);
-    if (old.length === 0) break;
-    const removes = old.flatMap(({ first }) => {
-      const pieces = keys.chunk(first, 0, 0).slice(0, -'/00000000000000/0000'.length);
-      return [
-        { remove: keys.group(first) },
-        { remove: `${pieces}/`, end: prefixEnd(`${pieces}/`) },
-      ];
-    });
+    const removes = await nextRemoves(etcd, keys, trim?.through ?? 0);
+    if (removes.length === 0) break;
     newest = (await etcd.txn([], removes)).revision;
-    groups += old.length;
+    groups += removes.length / 2;
   }
   await etcd.compact(newest).catch(() => {});
   return groups;

@@ -133,6 +133,58 @@ export const FAMILIES = {
       'Greatest delay of the event loop of a thread of late. High: that thread has too much to ' +
       'do, or the machine has.',
   },
+  leasehold_cluster_leads: {
+    type: 'gauge',
+    help:
+      '1 on the node that leads, 0 on a node that follows. Their sum other than 1 for over ' +
+      'ten seconds: look at `leasehold cluster status`.',
+  },
+  leasehold_cluster_epoch: {
+    type: 'gauge',
+    help:
+      'Number of the record with which the present leader began. Changing without your doing: ' +
+      'nodes or their network fail; read their log output.',
+  },
+  leasehold_cluster_lag_records: {
+    type: 'gauge',
+    help:
+      'Records that the cluster has and this node has not. Growing: its disk or its network ' +
+      'is slow.',
+  },
+  leasehold_cluster_node_lag_records: {
+    type: 'gauge',
+    help:
+      'Shown by the leader: records that each running node has not flushed yet; up to a ' +
+      'second old.',
+  },
+  leasehold_cluster_nodes: {
+    type: 'gauge',
+    help:
+      'Nodes that run, as this node knows. Below what you run: one is down, and nobody takes ' +
+      'over for the last.',
+  },
+  leasehold_cluster_etcd_trouble: {
+    type: 'gauge',
+    help: '1 while etcd does not answer this node.',
+  },
+  leasehold_cluster_etcd_members: {
+    type: 'gauge',
+    help:
+      'Shown by the leader: members of etcd that answer. Below what you run: mend it before a ' +
+      'second one fails.',
+  },
+  leasehold_cluster_etcd_database_bytes: {
+    type: 'gauge',
+    help:
+      "Shown by the leader: what is in use of the fullest member's database. Near the quota " +
+      'of etcd: etcd takes nothing more when it is reached.',
+  },
+  leasehold_cluster_trimmed_sequence: {
+    type: 'gauge',
+    help:
+      'Shown by the leader: up to this record etcd may have deleted what enough nodes hold. ' +
+      'Standing still while the database grows: fewer than two machines run nodes.',
+  },
 } as const satisfies Readonly<Record<string, Family>>;
 
 export type MetricName = keyof typeof FAMILIES;

@@ -1,8 +1,10 @@
 // Owns which figure becomes which metric. The counters come from the coordinator's state, which is
 // folded from the log, so they are equal before and after a restart; nothing is counted here.
 
+import type { ClusterView } from '../model/cluster-view.ts';
 import { TASK_STATES } from '../model/request.ts';
 import type { QueueFigures } from '../model/response.ts';
+import { addCluster } from './cluster-metrics.ts';
 import { Exposition } from './exposition.ts';
 import type { HistogramData } from './histogram.ts';
 import type { RequestFigure, ThreadFigures } from './request-times.ts';
@@ -36,11 +38,13 @@ export interface CoordinatorFigures {
 /**
  * @param coordinator undefined when the coordinator does not answer: then only the threads' own
  * figures are shown
+ * @param cluster undefined on a server without a cluster
  * @returns Prometheus text
  */
 export function metricsText(
   coordinator: CoordinatorFigures | undefined,
   threads: readonly ThreadFigures[],
+  cluster?: ClusterView,
 ): string {
   const out = new Exposition();
   if (coordinator !== undefined) {
@@ -48,6 +52,7 @@ export function metricsText(
     addCounters(out, coordinator);
     addSurroundings(out, coordinator);
   }
+  if (cluster !== undefined) addCluster(out, cluster);
   for (const { op, outcome, seconds } of mergedRequests(threads)) {
     out.histogram('leasehold_request_duration_seconds', seconds, { op, outcome });
   }

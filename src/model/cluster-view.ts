@@ -18,6 +18,15 @@ export interface ClusterView {
   /** What keeps this node from more, in words; absent when nothing does. */
   readonly trouble?: string;
   readonly nodes: readonly ClusterNodeView[];
+  /** What the leader knows of etcd; looked at every ten seconds. */
+  readonly etcd?: {
+    /** Up to this record etcd may have deleted what the nodes hold. */
+    readonly trimmed: number;
+    /** What is in use of the fullest member's database. */
+    readonly database_bytes: number;
+    /** Members that answer. */
+    readonly members: number;
+  };
 }
 
 /** A node that has given a sign of life within the last seconds. */

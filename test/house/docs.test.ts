@@ -44,7 +44,8 @@ async function flagsOf(name: string): Promise<ReadonlySet<string> | undefined> {
   const command = new Command(name);
   const { define } = (await import(`../../src/cli/${name}.js`)) as { define?: Define };
   define?.(command, process);
-  return new Set(['--help', ...command.options.flatMap(({ long }) => (long ? [long] : []))]);
+  const options = [command, ...command.commands].flatMap((one) => one.options);
+  return new Set(['--help', ...options.flatMap(({ long }) => (long ? [long] : []))]);
 }
 
 async function wrongIn(text: string): Promise<string[]> {

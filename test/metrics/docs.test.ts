@@ -16,6 +16,7 @@ const LABELS: Readonly<Record<string, readonly string[]>> = {
   leasehold_oldest_waiting_seconds: ['queue'],
   leasehold_request_duration_seconds: ['op', 'outcome'],
   leasehold_event_loop_lag_seconds: ['actor'],
+  leasehold_cluster_node_lag_records: ['node'],
 };
 
 /** @returns what is wrong with an expression's names. */

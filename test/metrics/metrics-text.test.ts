@@ -6,6 +6,7 @@ import { FAMILIES } from '../../src/metrics/families.ts';
 import { Histogram } from '../../src/metrics/histogram.ts';
 import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-text.ts';
 import { outcomeOf, RequestTimes } from '../../src/metrics/request-times.ts';
+import type { ClusterView } from '../../src/model/cluster-view.ts';
 import { rejected, unavailable } from '../../src/model/refusal.ts';
 import type { QueueFigures } from '../../src/model/response.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
@@ -45,6 +46,21 @@ function coordinator(queues: readonly QueueFigures[]): CoordinatorFigures {
   };
 }
 
+const leader: ClusterView = {
+  role: 'leader',
+  cluster: 'orders',
+  node: 'a',
+  url: 'http://a',
+  epoch: 7,
+  last_sequence: 9,
+  lag: 0,
+  nodes: [
+    { node: 'a', url: 'http://a', mirrored: 9 },
+    { node: 'b', url: 'http://b', mirrored: 7 },
+  ],
+  etcd: { trimmed: 3, database_bytes: 5_000, members: 3 },
+};
+
 const answer = answerOf(unavailable('mailbox_full', 'full'));
 
 describe('metrics', () => {
@@ -52,15 +68,31 @@ describe('metrics', () => {
     const times = new RequestTimes();
     times.observe('submit', answer, 3);
     const thread = { actor: 'http', eventLoopLagMs: 20, requests: times.figures() };
-    const samples = samplesOf(metricsText(coordinator([queue('mail', 3)]), [thread]));
+    const samples = samplesOf(metricsText(coordinator([queue('mail', 3)]), [thread], leader));
     const shown = new Set(samples.map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
     expect([...shown].toSorted()).deep.equal(Object.keys(FAMILIES).toSorted());
     expect(valueOf(samples, 'leasehold_tasks', { state: 'WAITING', queue: 'mail' })).equal(3);
     expect(valueOf(samples, 'leasehold_log_replay_duration_seconds')).equal(1.5);
     expect(valueOf(samples, 'leasehold_log_bytes', { state: 'live' })).equal(4_000);
     expect(valueOf(samples, 'leasehold_log_bytes', { state: 'forgotten' })).equal(96);
+    expect(valueOf(samples, 'leasehold_cluster_leads')).equal(1);
+    expect(valueOf(samples, 'leasehold_cluster_node_lag_records', { node: 'b' })).equal(2);
     expect(valueOf(samples, 'leasehold_clock_offset_seconds')).equal(-0.25);
     expect(valueOf(samples, 'leasehold_event_loop_lag_seconds', { actor: 'http' })).equal(0.02);
+  });
+
+  it('of a node that follows say nothing of the others', () => {
+    const { etcd: _, ...seen } = leader;
+    const samples = samplesOf(metricsText(undefined, [], { ...seen, role: 'follower', lag: 4 }));
+    const short = (name: string): string => name.replace('leasehold_cluster_', '');
+    const values = samples.map(({ name, value }) => [short(name), value]);
+    expect(Object.fromEntries(values)).deep.equal({
+      leads: 0,
+      epoch: 7,
+      lag_records: 4,
+      etcd_trouble: 0,
+      nodes: 2,
+    });
   });
 
   it('make histograms cumulative', () => {

@@ -28,6 +28,8 @@ export interface Keys {
   group(first: number): string;
   /** @param revision of head when the pieces were written: two writers never share a key. */
   chunk(first: number, revision: number, index: number): string;
+  /** All pieces of the group that begins with this record, whoever wrote them. */
+  chunksOf(first: number): string;
   /** @param name without a slash */
   node(name: string): string;
 }
@@ -49,6 +51,7 @@ export function keysOf(name: string): Keys {
     group: (first) => at(`g/${fixed(first)}`),
     chunk: (first, revision, index) =>
       at(`c/${fixed(first)}/${fixed(revision)}/${fixed(index, PIECE_DIGITS)}`),
+    chunksOf: (first) => at(`c/${fixed(first)}/`),
     node: (node) => at(`nodes/${node}`),
   };
 }

@@ -1,0 +1,45 @@
+// Owns the list of the nodes that run, as etcd has it; looked up again and again while this node
+// runs.
+
+import type { Etcd } from '../log/etcd/etcd.ts';
+import type { Keys } from '../log/etcd/keys.ts';
+import type { ClusterNodeView } from '../model/cluster-view.ts';
+import { readNodes } from './presence.ts';
+import { pause, type Time } from './time.ts';
+
+const LOOK_MS = 1_000;
+
+export class RunningNodes {
+  /** Empty while etcd does not answer. */
+  nodes: readonly ClusterNodeView[] = [];
+  private readonly ending = new AbortController();
+  private going: Promise<void> = Promise.resolve();
+
+  /** @param changed told after each look */
+  begin(etcd: Pick<Etcd, 'txn'>, keys: Keys, time: Time, changed: () => void): void {
+    this.going = this.goOn(etcd, keys, time, changed);
+  }
+
+  /** Never rejects. */
+  async stop(): Promise<void> {
+    this.ending.abort();
+    await this.going;
+  }
+
+  private async goOn(
+    etcd: Pick<Etcd, 'txn'>,
+    keys: Keys,
+    time: Time,
+    changed: () => void,
+  ): Promise<void> {
+    const { signal } = this.ending;
+    while (!signal.aborted) {
+      const found = await readNodes(etcd, keys).catch(() => []);
+      this.nodes = found.flatMap(({ node, report }) =>
+        report === undefined ? [] : [{ node, url: report.url, mirrored: report.mirrored }],
+      );
+      changed();
+      await pause(time, LOOK_MS, signal);
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// Owns what the leader deletes in etcd: the oldest groups of records, once etcd holds more than
+// half of what it may, and only groups that enough live nodes hold in their own copies
+// (log/etcd/trim.ts decides which). What is left is for nodes that were away, or that are being
+// made.
+//
+// First `trim` says what may go, and a round later it goes, in a transaction without a put, because
+// an etcd that is full takes no puts. Each of the two rests on the reports that were counted, as
+// they stand in etcd at that moment: a report that was taken back, or whose node is gone, lets
+// nothing be deleted. So a leader that was deposed without knowing it deletes nothing that it
+// should not.
+
+import { type Condition, type Etcd, EtcdError, type Operation } from '../log/etcd/etcd.ts';
+import { decodeManifest, type End, type Manifest } from '../log/etcd/group.ts';
+import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
+import { look } from '../log/etcd/snapshot.ts';
+import { chooseTrim, deletionRestsOn, isTrimmed, type Member } from '../log/etcd/trim.ts';
+import { encodeTrimMark } from '../log/etcd/trim-mark.ts';
+import { type Reported, readNodes } from './presence.ts';
+import { pause, type Time } from './time.ts';
+
+export interface TrimmingOptions {
+  readonly etcd: Pick<Etcd, 'range' | 'txn' | 'compact' | 'status'>;
+  readonly keys: Keys;
+  readonly time: Time;
+  readonly tailMaxBytes: number;
+  /** After each round. */
+  told(figures: TrimFigures): void;
+}
+
+export interface TrimFigures {
+  /** Up to this record groups may be deleted in etcd. */
+  readonly trimmed: number;
+  /** What is in use of the fullest member's database. */
+  readonly database_bytes: number;
+  /** Members of etcd that answer. */
+  readonly members: number;
+}
+
+const ROUND_MS = 10_000;
+/** A group is two operations, and etcd takes 128 in a transaction. */
+const GROUPS_AT_ONCE = 60;
+const SCANNED_GROUPS = 1_000;
+/** Of what etcd may hold: so much is left there. */
+const KEPT = 0.5;
+
+export class Trimming {
+  private readonly options: TrimmingOptions;
+  /** When each node that does not run was last heard of. */
+  private readonly heardAt = new Map<string, number>();
+  private readonly ending = new AbortController();
+  private going: Promise<void> = Promise.resolve();
+
+  constructor(options: TrimmingOptions) {
+    this.options = options;
+  }
+
+  begin(): void {
+    this.going = this.goOn();
+  }
+
+  /** Never rejects. */
+  async stop(): Promise<void> {
+    this.ending.abort();
+    await this.going;
+  }
+
+  /** @throws EtcdError, LogError */
+  async round(): Promise<void> {
+    const { etcd, keys, tailMaxBytes } = this.options;
+    const { trim, revision } = await look(etcd, keys);
+    const through = trim?.through ?? 0;
+    const removedAt = through === 0 ? undefined : await this.remove(through);
+    // Old revisions take room, too: each head and each beat has replaced the one before.
+    await etcd.compact(removedAt ?? revision).catch(unlessCompacted);
+    const status = await etcd.status();
+    const database_bytes = Math.max(0, ...status.map(({ dbBytesInUse }) => dbBytesInUse));
+    const excess = database_bytes - KEPT * tailMaxBytes;
+    const trimmed = excess > 0 ? await this.mark(through, excess, database_bytes) : through;
+    this.options.told({ trimmed, database_bytes, members: status.length });
+  }
+
+  private async goOn(): Promise<void> {
+    const { signal } = this.ending;
+    for (;;) {
+      await pause(this.options.time, ROUND_MS, signal);
+      if (signal.aborted) return;
+      // Whatever went wrong, the next round begins with what then stands in etcd.
+      await this.round().catch(() => {});
+    }
+  }
+
+  /** @returns up to which record groups may go from now on. */
+  private async mark(through: number, excess: number, tailBytes: number): Promise<number> {
+    const { etcd, keys, tailMaxBytes } = this.options;
+    const nodes = await readNodes(etcd, keys);
+    const members = this.membersOf(nodes);
+    const chosen = chooseTrim({ members, holds: [], through, tailBytes, tailMaxBytes });
+    const end = chosen && (await this.oldest(excess, chosen.through));
+    if (chosen === undefined || end === undefined || end.last <= through) return through;
+    const [kv] = (await etcd.range(keys.trim, undefined)).kvs;
+    const unchanged = { key: keys.trim, modRevision: kv?.modRevision ?? 0 };
+    const conditions = [unchanged, ...standing(keys, nodes, chosen.counted)];
+    const value = encodeTrimMark({ through: end.last, check: end.check });
+    const { passed } = await etcd.txn(conditions, [{ put: keys.trim, value }]);
+    return passed ? end.last : through;
+  }
+
+  /** @returns the end of the oldest groups that come to so many bytes and not beyond `allowed`. */
+  private async oldest(bytes: number, allowed: number): Promise<End | undefined> {
+    const { etcd, keys } = this.options;
+    const range = { limit: SCANNED_GROUPS };
+    const { kvs } = await etcd.range(keys.groups, prefixEnd(keys.groups), range);
+    const groups = kvs.map(({ key, value }) => decodeManifest(key, value));
+    let left = bytes;
+    let end: End | undefined;
+    for (const [at, group] of groups.entries()) {
+      const next = groups[at + 1];
+      // The checksum of a group's last record stands in the group after it.
+      if (next === undefined || left <= 0 || !isTrimmed(group, allowed)) break;
+      end = { last: group.last, check: next.afterCheck };
+      left -= group.bytes;
+    }
+    return end;
+  }
+
+  /** @returns the revision of the last deletion; undefined: nothing was deleted. */
+  private async remove(through: number): Promise<number | undefined> {
+    const { etcd, keys } = this.options;
+    for (let revision: number | undefined; ; ) {
+      const removes = await nextRemoves(etcd, keys, through);
+      const nodes = await readNodes(etcd, keys);
+      const counted = deletionRestsOn(this.membersOf(nodes), through);
+      if (removes.length === 0 || counted === undefined) return revision;
+      const answer = await etcd.txn(standing(keys, nodes, counted), removes);
+      if (!answer.passed || this.ending.signal.aborted) return revision;
+      revision = answer.revision;
+    }
+  }
+
+  private membersOf(nodes: readonly Reported[]): Member[] {
+    const now = this.options.time.monotonic();
+    return nodes.map(({ node, report, registration }) => {
+      if (report !== undefined || !this.heardAt.has(node)) this.heardAt.set(node, now);
+      return {
+        node,
+        machine: report?.machine ?? registration?.machine ?? node,
+        mirrored: report?.mirrored,
+        isLive: report !== undefined,
+        silentMs: now - (this.heardAt.get(node) ?? now),
+      };
+    });
+  }
+}
+
+/** The reports that a decision rests on stand as they were read. */
+const standing = (
+  keys: Keys,
+  nodes: readonly Reported[],
+  counted: readonly string[],
+): Condition[] =>
+  nodes
+    .filter(({ node }) => counted.includes(node))
+    .map(({ node, revision }) => ({ key: keys.node(node), modRevision: revision }));
+
+/** @returns the deletion of some groups that end by this record, their pieces included. */
+export async function nextRemoves(
+  etcd: Pick<Etcd, 'range'>,
+  keys: Keys,
+  through: number,
+): Promise<Operation[]> {
+  const range = { limit: GROUPS_AT_ONCE };
+  const { kvs } = await etcd.range(keys.groups, keys.group(through + 1), range);
+  return kvs
+    .map(({ key, value }): Manifest => decodeManifest(key, value))
+    .filter((manifest) => isTrimmed(manifest, through))
+    .flatMap(({ first }) => {
+      const pieces = keys.chunksOf(first);
+      return [{ remove: keys.group(first) }, { remove: pieces, end: prefixEnd(pieces) }];
+    });
+}
+
+function unlessCompacted(error: unknown): void {
+  if (!(error instanceof EtcdError) || error.code !== 'compacted') throw error;
+}

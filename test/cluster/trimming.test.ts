@@ -1,0 +1,224 @@
+// What the leader deletes in etcd, and on what that rests: over an etcd in memory, with reports of
+// nodes that come, change and go.
+
+import { expect } from 'chai';
+import { Presence } from '../../src/cluster/presence.ts';
+import { freeRoom } from '../../src/cluster/step-down.ts';
+import { Trimming } from '../../src/cluster/trimming.ts';
+import type { Etcd } from '../../src/log/etcd/etcd.ts';
+import { decodeManifest, encodeManifest } from '../../src/log/etcd/group.ts';
+import { encodeHead } from '../../src/log/etcd/head.ts';
+import { keysOf, prefixEnd } from '../../src/log/etcd/keys.ts';
+import { decodeTrimMark } from '../../src/log/etcd/trim-mark.ts';
+import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
+import { MemoryEtcd } from '../support/etcd/memory-etcd.ts';
+import { ClusterTime } from './cluster-time.ts';
+
+const keys = keysOf('orders');
+const GROUP_BYTES = 10_000;
+let leases = 0;
+
+interface NodeSeen {
+  mirrored: number;
+  machine: string;
+  mirror: string;
+}
+
+class Stage {
+  readonly etcd = new MemoryEtcd();
+  readonly direct = new DirectEtcd(this.etcd);
+  readonly time = new ClusterTime(this.etcd);
+  readonly presences = new Map<string, Presence>();
+  trimmed = 0;
+
+  /** Each group has ten records. */
+  constructor(groups: number) {
+    for (let n = 0; n < groups; n += 1) {
+      const [after, first, last] = [n * 10, n * 10 + 1, n * 10 + 10];
+      const fields = { after, afterCheck: after * 7, first, last, hash: 'h', revision: 1 };
+      const manifest = { ...fields, bytes: GROUP_BYTES, chunks: 1 };
+      const head = encodeHead({ epoch: 1, last, check: last * 7, writer: 'w' });
+      this.etcd.txn(
+        [],
+        [
+          { put: keys.group(first), value: encodeManifest(manifest) },
+          { put: keys.chunk(first, 1, 0), value: Buffer.alloc(GROUP_BYTES) },
+          { put: keys.head, value: head },
+        ],
+      );
+    }
+  }
+
+  async node(name: string, seen: NodeSeen): Promise<Presence> {
+    const presence = await Presence.announce(
+      {
+        etcd: this.direct,
+        keys,
+        node: name,
+        time: this.time.ofNode(),
+        leaseId: () => {
+          leases += 1;
+          return leases;
+        },
+        report: () => ({ url: `http://${name}`, version: '0', ...seen }),
+      },
+      new AbortController().signal,
+    );
+    this.presences.set(name, presence);
+    return presence;
+  }
+
+  trimming(tailMaxBytes: number, etcd: Etcd = this.direct): Trimming {
+    return new Trimming({
+      etcd,
+      keys,
+      time: this.time.ofNode(),
+      tailMaxBytes,
+      told: ({ trimmed }) => {
+        this.trimmed = trimmed;
+      },
+    });
+  }
+
+  /** The first record of each group that is left. */
+  get groups(): number[] {
+    const { kvs } = this.etcd.range(keys.groups, prefixEnd(keys.groups));
+    return kvs.map(({ key, value }) => decodeManifest(key, value).first);
+  }
+
+  get pieces(): number {
+    return this.etcd.range(keys.chunks, prefixEnd(keys.chunks)).kvs.length;
+  }
+
+  get bytes(): number {
+    return this.etcd.status()[0]?.dbBytesInUse ?? 0;
+  }
+}
+
+const seen = (mirrored: number, machine: string): NodeSeen => ({
+  mirrored,
+  machine,
+  mirror: `copy of ${machine}`,
+});
+
+/** Hundred groups, a megabyte in all, and two nodes that hold them. */
+async function full() {
+  const stage = new Stage(100);
+  const [a, b] = [seen(1_000, 'x'), seen(1_000, 'y')];
+  await stage.node('a', a);
+  await stage.node('b', b);
+  return { stage, a, b };
+}
+
+async function rounds(trimming: Trimming, count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await trimming.round();
+}
+
+describe('trimming', () => {
+  it('leaves everything as long as etcd holds less than half of what it may', async () => {
+    const { stage } = await full();
+    await rounds(stage.trimming(4_000_000), 3);
+    expect(stage.groups).to.have.length(100);
+    expect(stage.etcd.range(keys.trim, undefined).kvs).to.deep.equal([]);
+  });
+
+  it('deletes the oldest groups down to half, first told and a round later done', async () => {
+    const { stage } = await full();
+    const trimming = stage.trimming(1_000_000);
+    await trimming.round();
+    expect(stage.groups, 'only told').to.have.length(100);
+    const [mark] = stage.etcd.range(keys.trim, undefined).kvs;
+    const { through, check } = decodeTrimMark(mark?.value as Uint8Array);
+    expect([through, check]).to.deep.equal([stage.trimmed, stage.trimmed * 7]);
+    await rounds(trimming, 3);
+    expect(stage.bytes).to.be.within(400_000, 510_000);
+    expect(stage.groups[0]).to.equal(stage.trimmed + 1);
+    expect(stage.groups.at(-1)).to.equal(991);
+    expect(stage.pieces).to.equal(stage.groups.length);
+  });
+
+  it('keeps what only one running node holds', async () => {
+    const { stage, b } = await full();
+    b.mirrored = 305;
+    await stage.time.pass(2_000);
+    await rounds(stage.trimming(200_000), 5);
+    expect(stage.groups[0]).to.equal(301);
+    expect(stage.groups).to.have.length(70);
+  });
+
+  for (const [what, machine] of [
+    ['two copies on one machine', 'x'],
+    ['a node that is gone', 'y'],
+  ] as const) {
+    it(`counts ${what} for one`, async () => {
+      const stage = new Stage(100);
+      await stage.node('a', seen(1_000, 'x'));
+      const b = await stage.node('b', seen(1_000, machine));
+      if (machine === 'y') await b.withdraw();
+      await rounds(stage.trimming(200_000), 5);
+      expect(stage.groups).to.have.length(100);
+      expect(stage.trimmed).to.equal(0);
+    });
+  }
+
+  it('deletes nothing when a copy was lost after it was told', async () => {
+    const { stage, b } = await full();
+    const trimming = stage.trimming(1_000_000);
+    await trimming.round();
+    expect(stage.trimmed).to.be.greaterThan(0);
+    b.mirrored = 0;
+    await stage.time.pass(2_000);
+    await rounds(trimming, 3);
+    expect(stage.groups).to.have.length(100);
+  });
+
+  for (const key of ['trim', 'groups'] as const) {
+    it(`rests on reports as they stand at that moment: ${key}`, async () => {
+      const { stage, b } = await full();
+      let isLost = false;
+      const etcd: Etcd = Object.assign(Object.create(stage.direct) as Etcd, {
+        async txn(...given: Parameters<Etcd['txn']>) {
+          const [first] = given[1];
+          const isIt =
+            first !== undefined &&
+            (key === 'trim'
+              ? 'put' in first && first.put === keys.trim
+              : 'remove' in first && first.remove.startsWith(keys.groups));
+          if (isIt && !isLost) {
+            // The disk of a node is lost between the decision and the transaction.
+            isLost = true;
+            b.mirrored = 0;
+            await stage.time.pass(2_000);
+          }
+          return stage.direct.txn(...given);
+        },
+      });
+      await rounds(stage.trimming(1_000_000, etcd), 3);
+      expect(isLost).to.equal(true);
+      expect(stage.groups).to.have.length(100);
+      const marks = stage.etcd.range(keys.trim, undefined).kvs.length;
+      expect(marks).to.equal(key === 'trim' ? 0 : 1);
+    });
+  }
+
+  it('deletes also while etcd is full, and so does `free`', async () => {
+    const { stage } = await full();
+    const trimming = stage.trimming(1_000_000);
+    await trimming.round();
+    Object.assign(stage.etcd, { allocatedBytes: 2 ** 40 });
+    expect(() => stage.etcd.txn([], [{ put: '/x', value: Buffer.alloc(1) }])).to.throw('space');
+    const before = stage.groups.length;
+    await trimming.round().catch(() => {});
+    expect(stage.groups.length).to.be.lessThan(before);
+    expect(await freeRoom(stage.direct, keys)).to.equal(0);
+  });
+
+  it('goes on by itself until it is stopped', async () => {
+    const { stage } = await full();
+    const trimming = stage.trimming(1_000_000);
+    trimming.begin();
+    await stage.time.pass(45_000);
+    expect(stage.groups.length).to.be.lessThan(60);
+    await trimming.stop();
+  });
+});
