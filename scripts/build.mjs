@@ -9,11 +9,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const SOURCES = ['src', 'actors', 'test', 'bench', 'scripts/build.mjs', 'tsconfig.json'];
+/** Makes the manual page, from the commands as they were just built. */
+const MAN = join('scripts', 'man.mjs');
 const UNFINISHED = '.building-';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const outDir = process.env.BUILD_DIR ?? 'dist';
-const stamp = stampOf([...SOURCES, 'package-lock.json']);
+const sources = [...SOURCES, MAN, 'package-lock.json'];
+const stamp = stampOf(sources.filter((path) => fs.existsSync(path)));
 const stampFile = join(outDir, '.sources');
 if (!fs.existsSync(stampFile) || fs.readFileSync(stampFile, 'utf8') !== stamp) build();
 
@@ -25,6 +28,7 @@ function build() {
   const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
   try {
     execFileSync(process.execPath, [tsc, '-p', '.', '--outDir', fresh], { stdio: 'inherit' });
+    if (fs.existsSync(MAN)) execFileSync(process.execPath, [MAN, fresh], { stdio: 'inherit' });
   } catch {
     remove(fresh);
     process.exit(1);

@@ -1,0 +1,58 @@
+// The manual page that the build has made: every flag stands in it, and no formatter finds a fault.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { shownCommands } from '../../src/cli/completion.ts';
+import { cleanEnv } from '../e2e/support.ts';
+
+const PAGE = 'dist/man/leasehold.1';
+
+const said = (program: string, args: readonly string[]) => {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+    env: cleanEnv({ MANWIDTH: '80' }),
+  });
+  return error === undefined ? { status, out: stdout, text: stdout + stderr } : undefined;
+};
+
+describe('the manual page', () => {
+  it('has every command with every flag, and is part of the package', async () => {
+    const page = readFileSync(PAGE, 'utf8').replaceAll('\\-', '-');
+    for (const { name, flags } of await shownCommands(COMMANDS, process)) {
+      const [, after = ''] = page.split(`.SS "leasehold ${name}`);
+      const [own = ''] = after.split('.SS');
+      for (const { long } of flags) expect(own, name).to.include(long);
+    }
+    const about = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, string[]>;
+    expect(about['man']).to.deep.equal([`./${PAGE}`]);
+    expect(about['files']).to.include('dist/man');
+  });
+
+  for (const [program, args] of [
+    ['groff', ['-ww', '-man', '-Tutf8', '-z', PAGE]],
+    // An unreleased version has no date.
+    ['mandoc', ['-Tlint', '-Wwarning', PAGE]],
+  ] as const) {
+    it(`has no fault that ${program} would name`, function () {
+      const found = said(program, args);
+      if (found === undefined) {
+        console.log(`      (skipped: there is no ${program} on this machine)`);
+        this.skip();
+      }
+      const faults = found.text.split('\n').filter((line) => !/^$|missing date/.test(line));
+      expect(faults).to.deep.equal([]);
+    });
+  }
+
+  it('is read by man', function () {
+    const found = said('man', ['-l', PAGE]);
+    // The containers of some systems have a `man` that only says where pages would be.
+    if (found === undefined || !found.out.startsWith('LEASEHOLD(1)')) {
+      console.log('      (skipped: there is no man on this machine)');
+      this.skip();
+    }
+    expect(found.out.replaceAll(/\s+/g, ' ')).to.include('Run a command for each task.');
+  });
+});
