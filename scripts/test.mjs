@@ -32,10 +32,9 @@ const WITH_PROCESSES = [
   'cli/work',
   'actors/system',
   'house/build',
-  'support/etcd/real-etcd',
 ];
 /** Those that take whole installations are played with the proofs alone. */
-const WITH_INSTALLATIONS = ['package/install', 'package/runners', 'package/schemas'];
+const WITH_INSTALLATIONS = ['package/install', 'package/runners'];
 /** Those that are proofs: what they show, they show by trying for long. */
 const PROOFS = [
   ...WITH_INSTALLATIONS,

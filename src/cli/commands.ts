@@ -54,6 +54,10 @@ export const COMMANDS: Commands = {
   },
   top: { summary: 'watch queues and workers on one screen', load: () => import('./top.ts') },
   stats: { summary: 'show counts of tasks, leases and workers', load: () => import('./stats.ts') },
+  doctor: {
+    summary: 'look at a server or a data directory as an expert would',
+    load: () => import('./doctor.ts'),
+  },
   kill: { summary: 'end tasks for good', load: () => import('./kill.ts') },
   redrive: { summary: 'run FAILED or DEAD tasks once more', load: () => import('./redrive.ts') },
   completion: {

@@ -25,6 +25,9 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
+/** Whether a process serves the data directory; asks without taking the lock. */
+export const isLocked = (directory: string): Promise<boolean> => answers(addressOf(directory));
+
 /** By device and inode, not by path: two ways to one directory are one lock. */
 function addressOf(directory: string): string {
   const { dev, ino } = statSync(directory, { bigint: true });

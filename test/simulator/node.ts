@@ -36,9 +36,8 @@ export class NodeLog extends MemoryLog {
   private readonly stretchRecords: number;
   private readonly stretches: Stretch[] = [];
 
-  /** @param manual whether commits wait for `settle` */
-  constructor(device: DecodedStore, segmentRecords: number, manual = true) {
-    super({ store: device, segmentRecords, manual });
+  constructor(device: DecodedStore, segmentRecords: number) {
+    super({ store: device, segmentRecords, manual: true });
     this.device = device;
     this.stretchRecords = segmentRecords;
   }

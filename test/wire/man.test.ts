@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { shownCommands } from '../../src/cli/completion.ts';
-import { cleanEnv } from '../e2e/support.ts';
+import { cleanEnv } from '../support/server.ts';
 
 const PAGE = 'dist/man/leasehold.1';
 

@@ -1,0 +1,207 @@
+// What `doctor` thinks of figures: pure tables, and the pages that it sends people to.
+
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import {
+  type Finding,
+  findingLines,
+  msText,
+  PAGES,
+  sizeText,
+  worstOf,
+} from '../../src/cli/doctor/finding.ts';
+import {
+  type DirectoryFacts,
+  judgeDirectory,
+  type LogFacts,
+} from '../../src/cli/doctor/judge-directory.ts';
+import { judgeServer, type ServerFacts } from '../../src/cli/doctor/judge-server.ts';
+import { processFacts } from '../../src/cli/doctor/server-facts.ts';
+
+const GIB = 2 ** 30;
+const SOUND: ServerFacts = {
+  answerMs: 2,
+  mode: 'serving',
+  ownVersion: '1.2.3',
+  version: '1.2.3',
+  clockOffsetMs: 5,
+  localOffsetMs: -20,
+  lagMs: 11,
+  refused: 0,
+  logBytes: 5 * GIB,
+  forgottenBytes: 0,
+  retentionMs: 1,
+  retentionFailedMs: 1,
+  failedTasks: 0,
+  process: { commits: 9, commitMeanMs: 1, commitMostMs: 5, openFiles: 60, maxFiles: 65_536 },
+  upMs: 999_999,
+  unasked: [],
+  poisonThreshold: 10,
+  expiring: [],
+};
+const LOG: LogFacts = {
+  lastNumber: 9,
+  looked: 9,
+  bytes: 1_000,
+  wasShortened: false,
+  newestAheadMs: -5_000,
+  expiries: undefined,
+  poisonThreshold: 10,
+};
+const DISK: DirectoryFacts = {
+  isServed: false,
+  flush: { medianMs: 2, mostMs: 9, rounds: 20 },
+  fileSystem: undefined,
+  freeBytes: 100 * GIB,
+  totalBytes: 200 * GIB,
+  maxFiles: 65_536,
+  log: LOG,
+};
+
+const amiss = (findings: readonly Finding[]): string[] =>
+  findings.filter(({ verdict }) => verdict !== 'ok').map((one) => `${one.verdict} ${one.check}`);
+const server = (more: Partial<ServerFacts>): string[] => amiss(judgeServer({ ...SOUND, ...more }));
+const disk = (more: Partial<DirectoryFacts>): string[] =>
+  amiss(judgeDirectory({ ...DISK, ...more }));
+const log = (more: Partial<LogFacts>): string[] => disk({ log: { ...LOG, ...more } });
+
+describe('what doctor thinks of a server', () => {
+  it('is ok where all is in order', () => {
+    expect(server({})).to.deep.equal([]);
+    expect(server({ poisonThreshold: 0 })).to.deep.equal([]);
+  });
+
+  const process = SOUND.process as NonNullable<ServerFacts['process']>;
+  const cases: [Partial<ServerFacts>, string][] = [
+    [{ mode: 'read-only' }, 'bad server'],
+    [{ answerMs: 150, localOffsetMs: 0 }, 'look server'],
+    [{ version: '1.2.2' }, 'look version'],
+    [{ process: undefined }, 'look disk, files'],
+    [{ process: { ...process, commitMeanMs: 30 } }, 'look disk flush'],
+    [{ process: { ...process, commitMeanMs: 300 } }, 'bad disk flush'],
+    [{ process: { ...process, openFiles: 40_000 } }, 'look file descriptors'],
+    [{ process: { ...process, openFiles: 65_000 } }, 'bad file descriptors'],
+    [{ process: { ...process, maxFiles: 1_024 } }, 'look file descriptors'],
+    [{ clockOffsetMs: -1_500 }, 'look clock'],
+    [{ clockOffsetMs: 86_400_000 }, 'bad clock'],
+    [{ localOffsetMs: 5_000 }, 'look clock, from here'],
+    [{ refused: 3 }, 'look load'],
+    [{ lagMs: 3_000 }, 'bad load'],
+    [{ unasked: ['mail'] }, 'look queues'],
+    [{ expiring: [{ taskId: 'T1', expirations: 5 }] }, 'look poison'],
+    [{ expiring: [{ taskId: 'T1', expirations: 9 }] }, 'bad poison'],
+    [{ poisonThreshold: 0, expiring: [{ taskId: 'T1', expirations: 1 }] }, 'look poison'],
+    [{ failedTasks: 2 }, 'look failed tasks'],
+    [{ retentionFailedMs: 0 }, 'look retention'],
+    [{ forgottenBytes: 4 * GIB }, 'look retention'],
+  ];
+  for (const [more, expected] of cases) {
+    it(`${expected}: ${JSON.stringify(more)}`, () => {
+      expect(server(more)).to.deep.equal([expected]);
+    });
+  }
+
+  it('names a few of the queues that nobody asks for, and counts the others', () => {
+    const unasked = ['a', 'b', 'c', 'd', 'e'];
+    const found = judgeServer({ ...SOUND, unasked, upMs: 5_000 });
+    const figure = found.find(({ check }) => check === 'queues')?.figure;
+    expect(figure).to.include('a, b, c and 2 more').and.to.include('started 5.0 s ago');
+  });
+
+  it('does not take a short retention log, nor few expiries, for trouble', () => {
+    expect(server({ retentionMs: 0, logBytes: 1_000 })).to.deep.equal([]);
+    expect(server({ expiring: [{ taskId: 'T1', expirations: 4 }] })).to.deep.equal([]);
+  });
+});
+
+describe('what doctor thinks of a data directory', () => {
+  it('is ok where all is in order, also beside a server', () => {
+    expect(disk({})).to.deep.equal([]);
+    expect(disk({ isServed: true, maxFiles: undefined })).to.deep.equal([]);
+    expect(log({ newestAheadMs: undefined, lastNumber: 0, looked: 0 })).to.deep.equal([]);
+  });
+
+  const cases: [string[], string][] = [
+    [disk({ log: 'LOG_CORRUPT: record 3' }), 'bad log'],
+    [disk({ flush: 'permission denied' }), 'look disk flush'],
+    [disk({ flush: { medianMs: 0.002, mostMs: 1, rounds: 20 } }), 'look disk flush'],
+    [disk({ flush: { medianMs: 40, mostMs: 90, rounds: 20 } }), 'look disk flush'],
+    [disk({ flush: { medianMs: 400, mostMs: 900, rounds: 20 } }), 'bad disk flush'],
+    [disk({ fileSystem: 'nfs' }), 'bad file system'],
+    [disk({ fileSystem: 'tmpfs' }), 'bad file system'],
+    [disk({ fileSystem: 'overlay' }), 'look file system'],
+    [disk({ freeBytes: GIB / 2 }), 'look free space'],
+    [disk({ freeBytes: 1_000 }), 'bad free space'],
+    [disk({ maxFiles: 1_024 }), 'look file descriptors'],
+    [disk({ maxFiles: 64 }), 'bad file descriptors'],
+    [log({ newestAheadMs: 2_000 }), 'look clock'],
+    [log({ newestAheadMs: 7_200_000 }), 'bad clock'],
+    [log({ newestAheadMs: -400 * 86_400_000 }), 'bad clock'],
+    [log({ expiries: { taskId: 'T2', count: 6 } }), 'look poison'],
+    [log({ expiries: { taskId: 'T2', count: 9 } }), 'bad poison'],
+    [log({ bytes: 11 * GIB }), 'look retention'],
+  ];
+  cases.forEach(([found, expected], at) => {
+    it(`${expected} (${at + 1})`, () => expect(found).to.deep.equal([expected]));
+  });
+});
+
+describe('how doctor tells it', () => {
+  it('sends people to sections that exist', () => {
+    for (const page of Object.values(PAGES)) {
+      const [file = '', anchor = ''] = page.split('#');
+      const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(
+        ([, text = '']) =>
+          text
+            .toLowerCase()
+            .replaceAll(/[^\w\- ]/g, '')
+            .replaceAll(' ', '-'),
+      );
+      expect(headings, page).to.include(anchor);
+    }
+  });
+
+  it('fits the width, names the page only where there is something to read', () => {
+    const finding: Finding = {
+      check: 'disk flush',
+      verdict: 'look',
+      figure: 'words '.repeat(30).trim(),
+      page: 'alerts',
+    };
+    const lines = findingLines(finding, 80);
+    for (const line of lines) expect(line.length).to.be.at.most(80);
+    expect(lines[0]).to.match(/^look {2}disk flush {8}words/);
+    expect(lines.join(' ').replaceAll(/\s+/g, ' ')).to.include('Read docs/OPERATING.md#alerts');
+    const sound = findingLines({ ...finding, verdict: 'ok' }, 80).join(' ');
+    expect(sound).not.to.include('docs/');
+    expect(worstOf([])).to.equal('ok');
+    expect(worstOf([finding, { ...finding, verdict: 'bad' }])).to.equal('bad');
+  });
+
+  it('reads the figures of the process from metrics', () => {
+    const name = 'leasehold_log_commit_duration_seconds';
+    const text = [
+      `${name}_bucket{le="0.001"} 50`,
+      `${name}_bucket{le="0.0025"} 99`,
+      `${name}_bucket{le="+Inf"} 100`,
+      `${name}_sum 0.2`,
+      `${name}_count 100`,
+      'process_open_fds 52',
+    ].join('\n');
+    expect(processFacts(text)).to.deep.equal({
+      commits: 100,
+      commitMeanMs: 2,
+      commitMostMs: 2.5,
+      openFiles: 52,
+      maxFiles: undefined,
+    });
+    expect(processFacts('')).to.include({ commits: 0, commitMeanMs: 0 });
+  });
+
+  it('gives sizes and times their units', () => {
+    expect([0, 1_023, 1_536, 20 * GIB, 3 * 2 ** 50].map(sizeText)).to.deep.equal([
+      ...['0 bytes', '1023 bytes', '1.5 KiB', '20 GiB', '3072 TiB'],
+    ]);
+    expect([0.024, 3.14, 240.6].map(msText)).to.deep.equal(['0.02 ms', '3.1 ms', '241 ms']);
+  });
+});
