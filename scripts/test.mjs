@@ -1,14 +1,15 @@
 // Runs a tier of the tests: `quick` is whatever needs no process of its own; `test` is all that
 // there is, each proof in a short round; `proofs` is each proof at its full size, with all its
-// controls. Two runs of mocha go on at a time. It ends with the names of what failed, and with one
-// line that counts all of them; a run that breaks off counts as a failure.
+// controls. Some runs of mocha go on at the same time. It ends with the names of what failed, and
+// with one line that counts all of them; a run that breaks off counts as a failure.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const AT_A_TIME = 2;
+/** Runs that go on at a time. Those that start processes mostly wait: for leases and for ends. */
+const AT_A_TIME = { quick: 2, test: 3, proofs: 3 };
 const TOGETHER = 12;
 const DAY_MS = 86_400_000;
 
@@ -88,7 +89,7 @@ const sum = { passes: 0, failures: 0, pending: 0, failed: [] };
 const next = async () => {
   for (let run = runs.shift(); run !== undefined; run = runs.shift()) add(await mocha(run));
 };
-await Promise.all(Array.from({ length: AT_A_TIME }, next));
+await Promise.all(Array.from({ length: AT_A_TIME[name] }, next));
 rmSync(scratch, { recursive: true });
 
 if (process.env.TEST_RESULT) writeFileSync(process.env.TEST_RESULT, JSON.stringify(sum));

@@ -13,7 +13,7 @@ import { Stage } from './support.ts';
 
 /** Deaths of the follower in each life of the server. */
 const DEATHS = sized(50, 15);
-/** Of the server, while somebody follows a queue and a task. */
+/** Of the server, while somebody follows its log. */
 const LIVES = sized(2, 1);
 
 /** One life of a follower: reads until it has `lines`, or its connection breaks. */
@@ -103,7 +103,7 @@ describe('a follower of the log', function () {
 
   it('sees each record once, over its own deaths and the server’s', async () => {
     const seen: number[] = [];
-    for (let life = 1; life <= 2; life += 1) {
+    for (let life = 1; life <= LIVES; life += 1) {
       const server = await stage.serve(['--segment-bytes', '1048576']).ready();
       const load = new Load(stage, 4);
       for (let death = 0; death < DEATHS; death += 1) {

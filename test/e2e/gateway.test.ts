@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
-import type { Ran } from '../support/command.ts';
+import { command, type Ran } from '../support/command.ts';
 import { cleanEnv, type Fields } from '../support/server.ts';
 import { Stage } from './support.ts';
 
@@ -82,7 +82,7 @@ describe('the command line behind a proxy', function () {
     return gateway.open();
   };
   const run = (url: string, args: string[], stdin = ''): Promise<Ran> =>
-    stage.run([...args, '--url', url], stdin);
+    command([...args, '--url', url], { stdin });
   const count = async (queue: string): Promise<number> =>
     ((await stage.call('GET', `/v1/tasks?queue=${queue}&limit=1000`)).body['tasks'] as []).length;
 
@@ -121,7 +121,7 @@ describe('the command line behind a proxy', function () {
     const ran = await run(url, ['submit', 'x', '--queue', 'given-up', '--timeout', '1s']);
     expect(ran.code).equal(3);
     const id = /--request-id (\S+):/.exec(ran.err)?.[1] as string;
-    const again = await stage.run(['submit', 'x', '--queue', 'given-up', '--request-id', id]);
+    const again = await run(stage.url, ['submit', 'x', '--queue', 'given-up', '--request-id', id]);
     expect(again.out).include('(submitted before)');
     expect(await count('given-up')).equal(1);
   });
@@ -176,7 +176,7 @@ describe('the command line behind a proxy', function () {
     expect(ran.err).match(RegExp(`lines ${Number(last) + 1}–\\d+ it is not known`));
     const prefix = /--request-id-prefix (\S+)/.exec(ran.err)?.[1] as string;
     const again = ['submit', '--lines', '--queue', 'resumed', '--request-id-prefix', prefix];
-    expect((await stage.run(again, text)).code).equal(0);
+    expect((await run(stage.url, again, text)).code).equal(0);
     expect(await count('resumed')).equal(900);
   });
 
@@ -184,15 +184,15 @@ describe('the command line behind a proxy', function () {
     const long = 'x'.repeat(2_000_000);
     const lines = Array.from({ length: 30 }, (_, i) => (i === 10 ? long : `line ${i}`));
     const args = ['submit', '--lines', '--queue', 'refused', '--request-id-prefix', 'r'];
-    const ran = await stage.run(args, lines.join('\n'));
+    const ran = await run(stage.url, args, lines.join('\n'));
     expect(ran.code).equal(1);
     expect(ran.err).match(/^line 11: REJECTED too_large: /);
     const stored = await count('refused');
     expect(ran.err).include(`${stored} lines are submitted`).and.include('--request-id-prefix r');
     lines[10] = 'short now';
-    expect((await stage.run(args, lines.join('\n'))).code).equal(0);
+    expect((await run(stage.url, args, lines.join('\n'))).code).equal(0);
     expect(await count('refused')).equal(30);
-    const refused = await stage.run([...args, '--json'], `${long}\n`);
+    const refused = await run(stage.url, [...args, '--json'], `${long}\n`);
     expect(JSON.parse(refused.err)).include({ reason: 'too_large', line: 1, submitted: 0 });
   });
 
@@ -200,7 +200,7 @@ describe('the command line behind a proxy', function () {
     // Each byte of these is six bytes of JSON, or base64.
     const control = Array.from({ length: 40 }, () => '\u0001'.repeat(1_500));
     const text = [...control, '\u0001'.repeat(5_000)].join('\n');
-    const ran = await stage.run(['submit', '--lines', '--queue', 'grown', '--json'], text);
+    const ran = await run(stage.url, ['submit', '--lines', '--queue', 'grown', '--json'], text);
     expect(ran.code, ran.err).equal(0);
     expect(await count('grown')).equal(41);
   });
