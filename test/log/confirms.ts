@@ -54,6 +54,16 @@ export function confirmsItsWriter(name: string, makeDevice: () => Promise<Device
       expect(await next.append([created(3)])).to.equal('durable');
     });
 
+    it('is not answered by a confirmation that began before', async () => {
+      const deposed = await led();
+      const next = await device.open();
+      const before = deposed.confirm?.();
+      expect(await next.start(started(2))).to.equal('durable');
+      // The earlier one may have been answered before the start; the later one may not.
+      expect(await deposed.confirm?.()).to.equal('fenced');
+      expect(await before).to.be.oneOf(['durable', 'fenced']);
+    });
+
     it('changes nothing when the answer is not known', async () => {
       const log = await led();
       device.failNext(log);

@@ -38,6 +38,21 @@ describe('log/memory-log', () => {
     expect(() => log.settle()).to.throw('no commit');
   });
 
+  it('asks once for each confirmation, also for two that wait together', async () => {
+    const log = new MemoryLog({ manual: true, isShared: true });
+    const starting = log.start(started(1));
+    log.settle();
+    await starting;
+    const [first, second] = [log.confirm?.(), log.confirm?.()];
+    log.settle();
+    expect(await first).to.equal('durable');
+    const next = new MemoryLog({ store: log.store, isShared: true });
+    expect(await next.start(started(2))).to.equal('durable');
+    expect(log.pending).to.equal(true);
+    log.settle();
+    expect(await second).to.equal('fenced');
+  });
+
   it('has nobody to ask who leads, unless it is shared', () => {
     expect(new MemoryLog().confirm).to.equal(undefined);
   });
