@@ -21,7 +21,7 @@ const ASK_AGAIN_MS = 1_000;
 /** A failover takes as long as the silence and a start; a lease should outlast several of them. */
 const LEASE_SHORT_MS = 10_000;
 /** So long an append goes on without an answer of etcd. */
-const STALL_MS = 10_000;
+const UNANSWERED_MAX_MS = 10_000;
 
 /** @returns undefined: the signal aborted before. @throws LogError, LogCorrupt, ClusterError */
 export async function openClusterStore(
@@ -106,7 +106,12 @@ async function openCopy(
     );
     const run = randomUUID();
     const of = { etcd, keys, mirror, time };
-    const log = new NodeLog({ ...of, writer: run, node: settings.node, stallMs: STALL_MS });
+    const log = new NodeLog({
+      ...of,
+      writer: run,
+      node: settings.node,
+      stallMs: UNANSWERED_MAX_MS,
+    });
     const archive = archiveDir ? await openArchive(archiveDir, mirror) : undefined;
     return new ClusterStore(seams, settings, {
       ...{ etcd, keys, log, archive, run, mirror: note.mirror },

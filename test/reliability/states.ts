@@ -7,10 +7,11 @@ import { applyChecked } from '../../src/core/apply.ts';
 import { stateDigest } from '../../src/core/digest.ts';
 import { State } from '../../src/core/state.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
-import { ACTORS, type CompiledFiles, type Patch } from '../support/planted.ts';
+import { type CompiledFiles, type Patch } from '../support/planted.ts';
 import { digestText } from '../support/world.ts';
 
 const CAN_TELL = 'export function stateDigest(';
+const READY = "say({ kind: 'ready',";
 
 /** @param file gets a line for each beginning and each end: the newest record, and the digest. */
 export function tellsDigests(file: string): readonly Patch[] {
@@ -18,15 +19,11 @@ export function tellsDigests(file: string): readonly Patch[] {
     `tell.appendFileSync(${JSON.stringify(file)}, ` +
     '`${this.loop.view.state.lastSeq} ${digestOfState(this.loop.view.state)}\\n`);';
   const before = (text: string): Patch => ({ from: text, to: `${tell} ${text}` });
-  return [
-    before("say({ kind: 'ready',"),
-    before('await this.log.close();'),
-    { beside: ACTORS.coordinator, add: imports },
-  ];
+  return [before(READY), before('await this.store.close();'), { beside: READY, add: imports }];
 }
 
 const imports = (files: CompiledFiles): string => {
-  const from = path.dirname(files.fileOf(ACTORS.coordinator));
+  const from = path.dirname(files.fileOf(READY));
   const digest = path.relative(from, files.fileOf(CAN_TELL));
   return (
     "import * as tell from 'node:fs';\n" +
