@@ -83,9 +83,21 @@ function commandLines(command) {
     `.SS "${escaped(usage).replaceAll('"', '\\(dq')}"`,
     sentence(command.description()),
     ...pairs(command.registeredArguments.map((one) => [one.name(), sentenceOf(one.description)])),
-    ...pairs(command.options.filter(({ hidden }) => !hidden).map(optionPair)),
+    ...pairs(command.commands.map((one) => [wordsOf(one), sentenceOf(one.description())])),
+    ...pairs(optionsOf(command).map(optionPair)),
     ...(after === '' ? [] : ['.PP', '.EX', ...after.split('\n').map(escaped), '.EE']),
   ];
+}
+
+/** A command below another one, as `cluster init`, with its arguments. */
+const wordsOf = (command) =>
+  [command.name(), ...command.registeredArguments.map((one) => `<${one.name()}>`)].join(' ');
+
+/** Those of the commands below it are its own, too, each once. */
+function optionsOf(command) {
+  const all = [command, ...command.commands].flatMap(({ options }) => options);
+  const shown = all.filter(({ hidden }) => !hidden).map((one) => [one.flags, one]);
+  return [...new Map(shown).values()];
 }
 
 function optionPair({ flags, description, argChoices, defaultValue }) {

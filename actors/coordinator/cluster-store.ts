@@ -9,7 +9,7 @@ import { ClusterNode } from '../../src/cluster/cluster-node.ts';
 import { HeardNote } from '../../src/cluster/heard-note.ts';
 import { Standby } from '../../src/cluster/standby.ts';
 import { digestOf } from '../../src/core/digest-index.ts';
-import { type Etcd } from '../../src/log/etcd/etcd.ts';
+import { type Etcd, EtcdError } from '../../src/log/etcd/etcd.ts';
 import { type Keys } from '../../src/log/etcd/keys.ts';
 import { ReplicatedLog, type ReplicatedLogOptions } from '../../src/log/etcd/replicated-log.ts';
 import { type LmdbLog } from '../../src/log/lmdb-log.ts';
@@ -107,6 +107,8 @@ export class ClusterStore implements Store {
 
   ending(error: unknown): Ending {
     const { failedStarts } = this.seams.data;
+    const isOfEtcd = error instanceof LogError && error.cause instanceof EtcdError;
+    if (isOfEtcd && this.seams.signal.aborted) return { told: undefined };
     const { code, message } = error as Error & { readonly code?: string };
     const isFenced = error instanceof LogError && code === 'LOG_FENCED';
     if (this.node.leads) return { told: isFenced ? deposed(this.log.trouble) : error };
@@ -117,6 +119,10 @@ export class ClusterStore implements Store {
     if (!isAgain) return { told: error };
     const told = new ClusterError('NOT_STARTED', isFenced ? 'another node was faster' : message);
     return { told, followsAgain: { failedStarts: failed } };
+  }
+
+  abandon(): void {
+    this.log.abandon();
   }
 
   async close(): Promise<void> {

@@ -23,6 +23,8 @@ const GATHERED_MAX = 4_096;
 const GATHERED_MAX_BYTES = 16 * 1024 * 1024;
 const DRAIN_MESSAGES = 1_024;
 const DRAIN_BYTES = 8 * 1024 * 1024;
+/** So long a stop waits for what is under way; the process is ended after 4.5 s. */
+const ABANDON_MS = 1_500;
 /** A ticket of the loop is its producer's place here times this, plus the producer's own ticket. */
 const TICKETS = 2 ** 32;
 
@@ -103,7 +105,9 @@ export class CoordinatorActor {
   async stop(): Promise<void> {
     while (this.running && this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink));
     this.running = false;
+    const late = setTimeout(() => this.store.abandon(), ABANDON_MS);
     await this.loop.stop();
+    clearTimeout(late);
     this.early.stop();
     this.consumer.close();
     await this.store.close();
@@ -206,7 +210,9 @@ export class CoordinatorActor {
         const msg = 'removing forgotten history stopped; it is tried again';
         say({ kind: 'log', level: 'error', msg, why: error.message });
       },
-      fatal: die,
+      fatal: (error) => {
+        if (this.store.ending(error).told !== undefined) die(error);
+      },
     };
   }
 

@@ -21,7 +21,7 @@ const say = (message: FromCoordinator): void => data.control.postMessage(message
 function die(error: unknown): never {
   progress.phase = 'down';
   const { told, followsAgain } = store?.ending(error) ?? { told: error };
-  const words = lastWords(told, data.dataDir);
+  const words = lastWords(told ?? error, data.dataDir);
   say(followsAgain === undefined ? words : { ...words, followsAgain });
   data.control.close();
   // Exits in a turn of its own, so that the message posted above leaves the thread first.

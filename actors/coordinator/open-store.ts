@@ -34,6 +34,8 @@ async function openOwnLog({ data, onCommit }: StoreSeams): Promise<Store> {
     lead: () => Promise.resolve({ skip }),
     leading: () => {},
     ending: (told) => ({ told }),
+    // A commit in this process cannot be given up.
+    abandon: () => {},
     async close() {
       await archive?.close();
       await log.close();

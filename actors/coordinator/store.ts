@@ -27,11 +27,14 @@ export interface Store {
   leading(epoch: number, now: () => number): void;
   /** What the error that ends this thread means to whoever runs the process. */
   ending(error: unknown): Ending;
+  /** The process stops and cannot wait any longer for what is under way in the store. */
+  abandon(): void;
   /** After the loop. */
   close(): Promise<void>;
 }
 
 export interface Ending extends Pick<CoordinatorFatal, 'followsAgain'> {
+  /** Undefined: the process stops anyway, and nothing is wrong with this one. */
   readonly told: unknown;
 }
 

@@ -89,7 +89,7 @@ export class ReaderLink implements ReaderGate {
    * @param waitMs how long an empty page is held back for something to show.
    */
   async logPage(fields: LogFields, waitMs: number): Promise<ReaderAnswer> {
-    const query = await this.#query(fields);
+    const query = await this.#query(fields, waitMs > 0);
     if (query === undefined) return pageOf('', fields.from ?? 1, false);
     if ('status' in query) return problem(query);
     const late = waitMs > 0 ? AbortSignal.timeout(waitMs) : undefined;
@@ -102,7 +102,7 @@ export class ReaderLink implements ReaderGate {
   }
 
   async log(fields: LogFields): Promise<ReaderAnswer> {
-    const query = await this.#query(fields);
+    const query = await this.#query(fields, fields.follow === 'true');
     if (query === undefined) return { status: 200, contentType: LINES, body: '' };
     if ('status' in query) return problem(query);
     if (fields.follow === 'true') {
@@ -140,7 +140,9 @@ export class ReaderLink implements ReaderGate {
   }
 
   /** @returns undefined: the task is unknown, so no record is about it. */
-  async #query(fields: LogFields): Promise<LogQuery | Stood | undefined> {
+  async #query(fields: LogFields, follows: boolean): Promise<LogQuery | Stood | undefined> {
+    const doubt = follows ? undefined : await this.#doubt();
+    if (doubt !== undefined) return doubt;
     const query: LogQuery = {
       from: fields.from ?? 1,
       limit: fields.limit ?? fields.tail ?? PAGE_DEFAULT,
@@ -155,6 +157,16 @@ export class ReaderLink implements ReaderGate {
     if (standing.status !== 200) return standing;
     const { lastRecord, lastExtension, asOf } = JSON.parse(standing.text) as Standing;
     return { ...query, taskId, chain: { lastRecord, lastExtension, asOf } };
+  }
+
+  /**
+   * A page tells what the log is now, so a node of a cluster first makes sure that it still leads.
+   * Who follows the log is told a beginning of it, whoever leads.
+   */
+  async #doubt(): Promise<Stood | undefined> {
+    if (this.#gate.cluster?.() === undefined) return undefined;
+    const confirmed = await askGate(this.#gate, { op: 'stats' });
+    return confirmed.status === 200 ? undefined : confirmed;
   }
 
   readonly #askPage: AskPage = (query, wait, signal) => this.#page(query, wait, signal);

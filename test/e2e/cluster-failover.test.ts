@@ -3,8 +3,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Worker } from '../../src/index.ts';
+import { MovedClock } from '../reliability/moved-clock.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
-import { ClusterStage, expectEachOnce, Submitters } from './cluster-stage.ts';
+import type { Fields } from '../support/server.ts';
+import { type Answered, ClusterStage, expectEachOnce, Submitters } from './cluster-stage.ts';
 
 const other = (node: string): string => (node === 'a' ? 'b' : 'a');
 
@@ -91,11 +93,13 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     await stage.leader(leader);
     expect(await stage.ask(next, `${route}/kill`, { reason: 'r' })).to.include({ status: 200 });
     const late = stage.ask(leader, route);
+    const page = stage.ask(leader, '/v1/log?tail=1');
     await pause(100);
     stage.node(leader).kill('SIGCONT');
-    const told = await late;
     // Cut off, or refused: the process may have learnt first that another one leads.
-    if (told !== undefined) expect(told.body).to.include({ outcome: 'UNAVAILABLE' });
+    for (const told of [await late, await page]) {
+      if (told !== undefined) expect(told.body).to.include({ outcome: 'UNAVAILABLE' });
+    }
     expect((await stage.node(leader).ended).code).to.equal(1);
     expect(stage.node(leader).err).to.include('NOT_LEADER: another node leads since record');
     expect((await stage.ask(next, route))?.body).to.include({ state: 'DEAD' });
@@ -151,6 +155,48 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     }
     await load.stop();
     expectEachOnce(await stage.compared(), load);
+  });
+
+  it('a new leader goes on from the time of the one before, not from its own clock', async () => {
+    const leader = await stage.leader();
+    const next = other(leader);
+    await stage.follows(next);
+    stage.node(next).kill('SIGTERM');
+    await stage.node(next).ended;
+    const clock = new MovedClock(stage.dir);
+    clock.move(3_600_000);
+    stage.start(next, [], clock.env);
+    await stage.follows(next);
+    const taskId = await submitted(leader);
+    const { body } = (await stage.ask(leader, '/v1/leases', { worker_id: 'w' })) as Answered;
+    const [lease] = body['leases'] as Fields[];
+    await stage.ask(leader, '/v1/tasks', { payload: 'later', delay_ms: 1_800_000 });
+    stage.node(leader).kill('SIGKILL');
+    expect(await stage.leader(leader)).to.equal(next);
+    expect(await stage.ask(next, '/v1/leases', { worker_id: 'w' })).to.have.nested.property(
+      'body.empty.reason',
+      'not_yet_eligible',
+    );
+    const route = `/v1/leases/${String(lease?.['lease_id'])}`;
+    const beat = await stage.ask(next, `${route}/heartbeat`, { task_id: taskId });
+    expect(beat?.body).to.include({ outcome: 'OK' });
+    const done = await stage.ask(next, `${route}/complete`, { task_id: taskId });
+    expect(done?.body).to.include({ outcome: 'COMMITTED' });
+    const { body: stats } = (await stage.ask(next, '/v1/stats')) as Answered;
+    expect(Number(stats['clock_offset_ms'])).to.be.closeTo(-3_600_000, 60_000);
+  });
+
+  it('stops in order while etcd does not answer', async () => {
+    const leader = await stage.leader();
+    for (const member of [0, 1]) await etcd().kill(member);
+    const late = stage.ask(leader, '/v1/tasks', { payload: 'p' });
+    await pause(200);
+    stage.node(leader).kill('SIGTERM');
+    expect((await stage.node(leader).ended).code, stage.node(leader).err).to.equal(0);
+    expect((await late)?.body).to.include({ outcome: 'UNAVAILABLE' });
+    stage.node(other(leader)).kill('SIGTERM');
+    expect((await stage.node(other(leader)).ended).code).to.equal(0);
+    for (const member of [0, 1]) await etcd().restart(member);
   });
 
   it('without a majority of etcd all is refused in bounded time, and goes on after', async () => {

@@ -80,7 +80,7 @@ async function believed(
   throw new LogError(
     'LOG_BEHIND',
     `the log of this data directory ends at record ${last}, and etcd holds only what comes after ` +
-      `record ${trim.through}: copy another node's log with \`leasehold backup --from URL DIR\``,
+      `record ${trim.through}: copy another node's log with \`leasehold backup --node\``,
   );
 }
 

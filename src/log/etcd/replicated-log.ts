@@ -167,8 +167,13 @@ export class ReplicatedLog implements Log {
     this.line.reopened();
   }
 
-  async close(): Promise<void> {
+  /** Waits for no answer of etcd any more: what is under way is not known to have happened. */
+  abandon(): void {
     this.closing.abort();
+  }
+
+  async close(): Promise<void> {
+    this.abandon();
     await this.line.idle();
     await this.mirror.log.close();
   }
