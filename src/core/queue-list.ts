@@ -19,6 +19,8 @@ export const SLICE_ROWS = 10_000;
 
 /** What is known of queues that is in no record: advisory, and forgotten at a restart. */
 export interface QueuesSeen {
+  /** Since when it is known. */
+  readonly since: number;
   lastAsked(queue: string): { readonly at: number; readonly workerId: string } | undefined;
   /** Lease requests that wait for the queue. */
   parked(queue: string): number;
@@ -66,15 +68,11 @@ export function* queueList(
       next: last === undefined || leftOut === 0 ? null : nextOf(sort, last),
       more: leftOut,
       now,
-      since: sinceOf(context, now),
+      since: seen.since,
       advisory: ADVISORY,
     },
   };
 }
-
-/** Since when what is in no record is known: the newest start of the coordinator. */
-export const sinceOf = ({ state, read }: Context, now: number): number =>
-  state.epoch === 0 ? now : (read(state.epoch)?.at ?? now);
 
 export const NO_PLACE = rejected(
   'malformed',

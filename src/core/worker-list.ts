@@ -7,7 +7,7 @@ import { PAGE_MAX } from '../model/limits.ts';
 import type { RequestOf } from '../model/request.ts';
 import type { Context } from './context.ts';
 import { FirstRows, type Place, placeText, readPlace } from './first-rows.ts';
-import { NO_PLACE, SLICE_ROWS, type Slices, sinceOf } from './queue-list.ts';
+import { NO_PLACE, SLICE_ROWS, type Slices } from './queue-list.ts';
 import type { State } from './state.ts';
 import type { WorkerRegistry } from './worker-registry.ts';
 
@@ -28,6 +28,7 @@ export function* workerList(
   context: Context,
   request: WorkersRequest,
   registry: WorkerRegistry,
+  since: number,
   now: number,
 ): Slices {
   const { state } = context;
@@ -61,7 +62,7 @@ export function* workerList(
       next: last === undefined || leftOut === 0 ? null : placeText(last),
       more: leftOut,
       now,
-      since: sinceOf(context, now),
+      since,
     },
   };
 }

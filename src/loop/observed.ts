@@ -24,6 +24,17 @@ export class Observed {
   #counts = new Map<string, Counts>();
   #before = new Map<string, Counts>();
   #window = 0;
+  #since: number | undefined;
+
+  /** This run decides requests from now on; a rebuild of the state does not begin a new one. */
+  begin(now: number): void {
+    this.#since ??= now;
+  }
+
+  /** Since when this run has seen what it tells; `now`: it has seen nothing. */
+  sinceOr(now: number): number {
+    return this.#since ?? now;
+  }
 
   asked(queue: string, workerId: string, now: number): void {
     this.#asked.delete(queue);
@@ -55,14 +66,14 @@ export class Observed {
   /**
    * Tasks a second over the last minute. The minute before the present one counts with the part of
    * it that lies within the last 60 s.
-   * @param since when this run began: a younger run is measured over its own age
+   * A run that is younger than a minute is measured over its own age.
    */
-  rates(queue: string, now: number, since: number): Counts {
+  rates(queue: string, now: number): Counts {
     this.#turnTo(now);
     const share = 1 - (now % WINDOW_MS) / WINDOW_MS;
     const current = this.#counts.get(queue) ?? NOTHING;
     const before = this.#before.get(queue) ?? NOTHING;
-    const seconds = Math.min(WINDOW_MS, Math.max(1_000, now - since)) / 1_000;
+    const seconds = Math.min(WINDOW_MS, Math.max(1_000, now - this.sinceOr(now))) / 1_000;
     const rate = (name: keyof Counts): number =>
       Math.round(((current[name] + before[name] * share) / seconds) * 1_000) / 1_000;
     return { submitted: rate('submitted'), finished: rate('finished') };

@@ -3,7 +3,7 @@
 
 import { statsBody } from '../core/overview.ts';
 import { queueFigures } from '../core/queue-figures.ts';
-import { type QueuesSeen, queueList, type Slices, sinceOf } from '../core/queue-list.ts';
+import { type QueuesSeen, queueList, type Slices } from '../core/queue-list.ts';
 import { listTasks } from '../core/task-list.ts';
 import { isRead, type ReadRequest, showTask, standing } from '../core/views.ts';
 import { workerList } from '../core/worker-list.ts';
@@ -123,12 +123,13 @@ export class Reading {
   private slicesOf(request: QueuesOrWorkers, now: number): Slices {
     const { context } = this.turn;
     const { registry, observed, parked } = this.granting;
-    if (request.op === 'workers') return workerList(context, request, registry, now);
-    const since = sinceOf(context, now);
+    const since = observed.sinceOr(now);
+    if (request.op === 'workers') return workerList(context, request, registry, since, now);
     const seen: QueuesSeen = {
+      since,
       lastAsked: (queue) => observed.lastAsked(queue),
       parked: (queue) => parked.countOf(queue),
-      rates: (queue) => observed.rates(queue, now, since),
+      rates: (queue) => observed.rates(queue, now),
     };
     return queueList(context, request, seen, now);
   }

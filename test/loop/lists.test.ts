@@ -4,6 +4,7 @@
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
 import { SLICE_ROWS } from '../../src/core/queue-list.ts';
+import { MemoryLog } from '../../src/log/memory-log.ts';
 import type { RequestOf } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
 import { ANSWERS } from '../../src/protocol/answer-schemas.ts';
@@ -174,5 +175,28 @@ describe('long lists', () => {
     const last = world.take({ op: 'queues', limit: 1 });
     await world.loop.stop();
     expect(names(pageOf(world.answers.get(last)))).to.deep.equal(['q0']);
+  });
+
+  it('are begun again when the state is made anew, and what was seen is kept', async () => {
+    const log = new MemoryLog();
+    const other = new World({}, log);
+    await other.loop.start();
+    for (let n = 0; n < COUNT; n += 1) other.take({ ...SUBMIT, queue: `q${n}` });
+    await other.settle();
+    other.time += 30_000;
+    await other.ask(leaseRequest({ queues: ['q1'], workerId: 'w' }));
+    const list = other.take({ op: 'queues', match: 'q1', limit: 1 });
+    log.plan('failed');
+    other.take({ ...SUBMIT, queue: 'lost' });
+    await other.settle();
+    for (let n = 0; n < 1_000 && !other.answers.has(list); n += 1) {
+      await Promise.resolve();
+      other.loop.proceed();
+    }
+    const { rows, since } = pageOf(other.answers.get(list));
+    expect(since).to.equal(START);
+    expect(rows[0]).to.include({ queue: 'q1', leased: 1, last_asked_by: 'w' });
+    // One task in the 30 s of this run, which the rebuild has not made younger.
+    expect(rows[0]).to.include({ submitted_per_second: 0.033 });
   });
 });
