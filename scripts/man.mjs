@@ -72,12 +72,14 @@ async function manPage(version) {
   return `${lines.join('\n')}\n`;
 }
 
-function commandLines(command) {
+/** @param before what stands before its name: of `cluster init`, `leasehold cluster` */
+function commandLines(command, before = 'leasehold') {
   const places = command.registeredArguments.map((argument) => {
     const name = argument.name() + (argument.variadic ? '...' : '');
     return argument.required ? `<${name}>` : `[${name}]`;
   });
-  const usage = ['leasehold', command.name(), ...places].join(' ');
+  const name = `${before} ${command.name()}`;
+  const usage = [name, ...places].join(' ');
   const after = textAfter(command);
   return [
     `.SS "${escaped(usage).replaceAll('"', '\\(dq')}"`,
@@ -86,6 +88,7 @@ function commandLines(command) {
     ...pairs(command.commands.map((one) => [wordsOf(one), sentenceOf(one.description())])),
     ...pairs(optionsOf(command).map(optionPair)),
     ...(after === '' ? [] : ['.PP', '.EX', ...after.split('\n').map(escaped), '.EE']),
+    ...command.commands.flatMap((one) => commandLines(one, name)),
   ];
 }
 
