@@ -39,6 +39,7 @@ export class EtcdCluster {
   readonly directory: string;
   private readonly cleanUp: CleanUp;
   private readonly tls: ClusterOptions['tls'];
+  private isClosed = false;
 
   private constructor(
     members: readonly Member[],
@@ -134,6 +135,7 @@ export class EtcdCluster {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     for (let i = 0; i < this.members.length; i++) await this.kill(i);
     await this.cleanUp.close();
     fs.rmSync(this.directory, { recursive: true, force: true });
@@ -146,6 +148,7 @@ export class EtcdCluster {
   }
 
   private spawn(index: number): void {
+    if (this.isClosed) throw new Error('the cluster was closed');
     const member = this.member(index);
     const child = spawn('etcd', [...member.args], {
       env: { PATH: process.env['PATH'], ...this.cleanUp.environment },

@@ -330,8 +330,7 @@ withEtcd('log/etcd/grpc-etcd, user and password', { members: 1 }, (cluster) => {
 });
 
 /** An authority, and a certificate of it for this machine; undefined without openssl. */
-function certificates(): { dir: string; ca: string; cert: string; key: string } {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-tls-'));
+function certificates(dir: string): { dir: string; ca: string; cert: string; key: string } {
   const at = (name: string) => path.join(dir, name);
   const run = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
   fs.writeFileSync(at('ext'), 'subjectAltName=DNS:localhost\n');
@@ -346,9 +345,11 @@ function certificates(): { dir: string; ca: string; cert: string; key: string } 
 describe('log/etcd/grpc-etcd over TLS', () => {
   let files = { dir: '', ca: '', cert: '', key: '' };
   before(function () {
+    const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-tls-'));
     try {
-      files = certificates();
+      files = certificates(dir);
     } catch {
+      fs.rmSync(dir, { recursive: true });
       console.log('skipped: openssl is not installed');
       this.skip();
     }
