@@ -5,6 +5,7 @@
 import {
   MessageChannel,
   type MessagePort,
+  receiveMessageOnPort,
   type TransferListItem,
   Worker,
 } from 'node:worker_threads';
@@ -51,14 +52,15 @@ export class CoordinatorThread {
     this.#control = port1;
     const data: CoordinatorData = { ...plan.data, ends: [], control: port2 };
     this.#worker = new Worker(plan.file, { workerData: data, transferList: [port2] });
-    port1.on('message', (message: FromCoordinator) => {
+    const take = (message: FromCoordinator): void => {
       if (message.kind === 'fatal' || message.kind === 'stopped') this.#end ??= message;
       if (message.kind === 'fatal') {
         setTimeout(() => this.#giveUp(message), ENDS_WITHIN_MS).unref();
       }
       hear(message);
-    });
-    this.over = this.#watch();
+    };
+    port1.on('message', take);
+    this.over = this.#watch(take);
   }
 
   /** @returns the producer's half of a new connection. */
@@ -76,7 +78,7 @@ export class CoordinatorThread {
     this.#control.postMessage(message, transfer);
   }
 
-  #watch(): Promise<CoordinatorEnd> {
+  #watch(take: (message: FromCoordinator) => void): Promise<CoordinatorEnd> {
     return new Promise((resolve) => {
       this.#giveUp = resolve;
       let error: Error | undefined;
@@ -85,12 +87,13 @@ export class CoordinatorThread {
       });
       this.#worker.once('exit', (code) => {
         this.gone = true;
-        // Its last words may still lie in the port when its end is announced.
-        setImmediate(() => {
-          this.#control.close();
-          const died = error ?? new Error(`the coordinator's thread exited with ${code}`);
-          resolve(this.#end ?? { kind: 'died', error: died });
-        });
+        // Its last words may still lie in the port when its end is announced, for however many
+        // turns of the event loop: they are taken out.
+        let left = receiveMessageOnPort(this.#control);
+        for (; left !== undefined; left = receiveMessageOnPort(this.#control)) take(left.message);
+        this.#control.close();
+        const died = error ?? new Error(`the coordinator's thread exited with ${code}`);
+        resolve(this.#end ?? { kind: 'died', error: died });
       });
     });
   }

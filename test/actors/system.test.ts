@@ -94,7 +94,7 @@ describe('the supervisor', () => {
     expect(play.ingress('introduced')).to.equal(1);
     expect(play.reader('introduced'), 'to the ingress and to the timer').to.equal(2);
     play.system.stop();
-    expect(await play.system.over).to.equal(0);
+    expect(await play.system.over, play.complaints.join()).to.equal(0);
     expect(play.phase).to.equal('stopping');
     expect(play.ingress('quiesced')).to.equal(1);
     expect(play.ingress('stopped')).to.equal(1);
@@ -121,7 +121,7 @@ describe('the supervisor', () => {
     await until(() => play.reader('started') === 1, 'it serves');
     expect(play.lives).to.equal(2);
     play.system.stop();
-    expect(await play.system.over).to.equal(0);
+    expect(await play.system.over, play.complaints.join()).to.equal(0);
   });
 
   it('gives up a coordinator that dies again and again', async () => {
@@ -138,7 +138,7 @@ describe('the supervisor', () => {
     await until(() => play.ingress('introduced') === 2, 'it knows the reader');
     expect(play.lives, 'the coordinator was left alone').to.equal(1);
     play.system.stop();
-    expect(await play.system.over).to.equal(0);
+    expect(await play.system.over, play.complaints.join()).to.equal(0);
   });
 
   it('starts an ingress anew that died before it had answered that it listens', async () => {
@@ -146,7 +146,7 @@ describe('the supervisor', () => {
     await until(() => play.ingress('started') === 2, 'it listens');
     await until(() => play.ingress('connected') === 1, 'it is connected');
     play.system.stop();
-    expect(await play.system.over).to.equal(0);
+    expect(await play.system.over, play.complaints.join()).to.equal(0);
     expect(play.complaints).to.deep.equal([]);
   });
 
@@ -162,13 +162,13 @@ describe('the supervisor', () => {
     await until(() => play.reader('started') === 2, 'it reads again');
     await until(() => play.ingress('introduced') === 2, 'the ingress has a new channel');
     play.system.stop();
-    expect(await play.system.over).to.equal(0);
+    expect(await play.system.over, play.complaints.join()).to.equal(0);
   });
 
   it('can be stopped while it starts', async () => {
     const play = new Play('serving');
     play.system.stop();
-    expect(await play.system.over).to.equal(0);
+    expect(await play.system.over, play.complaints.join()).to.equal(0);
     expect(play.complaints).to.deep.equal([]);
   });
 });
