@@ -7,6 +7,7 @@ import { MovedClock } from '../reliability/moved-clock.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
 import type { Fields } from '../support/server.ts';
 import { type Answered, ClusterStage, expectEachOnce, Submitters } from './cluster-stage.ts';
+import { SilentProxy } from './silent-proxy.ts';
 
 const other = (node: string): string => (node === 'a' ? 'b' : 'a');
 
@@ -184,6 +185,36 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     expect(done?.body).to.include({ outcome: 'COMMITTED' });
     const { body: stats } = (await stage.ask(next, '/v1/stats')) as Answered;
     expect(Number(stats['clock_offset_ms'])).to.be.closeTo(-3_600_000, 60_000);
+  });
+
+  it('a leader cut off from etcd is replaced, and ends when it learns of that', async () => {
+    for (const node of ['a', 'b']) stage.node(node).kill('SIGTERM');
+    for (const node of ['a', 'b']) await stage.node(node).ended;
+    const proxies = await Promise.all(etcd().urls.map((url) => SilentProxy.before(url)));
+    try {
+      const urls = proxies.map(({ url }) => url).join();
+      stage.start('a', [], { LEASEHOLD_ETCD: urls });
+      expect(await stage.leader()).to.equal('a');
+      stage.start('b');
+      await stage.follows('b');
+      const load = new Submitters(stage, 4);
+      await stage.until('the load runs', () => load.acknowledged.size > 50);
+      for (const proxy of proxies) proxy.silence(true);
+      expect(await stage.leader('a')).to.equal('b');
+      // Clients still reach the leader of before: it tells nothing that it cannot know.
+      const told = await stage.ask('a', '/v1/stats');
+      expect(told?.body).to.include({ outcome: 'UNAVAILABLE' });
+      await stage.until('the load goes on', () => load.acknowledged.size > 200);
+      for (const proxy of proxies) proxy.silence(false);
+      expect((await stage.node('a').ended).code).to.equal(1);
+      expect(stage.node('a').err).to.include('NOT_LEADER');
+      stage.start('a');
+      await stage.follows('a');
+      await load.stop();
+      expectEachOnce(await stage.compared(), load);
+    } finally {
+      await Promise.all(proxies.map((proxy) => proxy.close()));
+    }
   });
 
   it('stops in order while etcd does not answer', async () => {

@@ -1,0 +1,158 @@
+// A node that follows: what the watch shows goes into its copy, and whatever the watch does not
+// show is read.
+
+import { expect } from 'chai';
+import { type Copy, Follower } from '../../src/cluster/follower.ts';
+import { type Etcd, EtcdError, type WatchEvent } from '../../src/log/etcd/etcd.ts';
+import { LogCorrupt } from '../../src/log/log.ts';
+import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
+import { MemoryEtcd } from '../support/etcd/memory-etcd.ts';
+import { ClusterTime, settled } from './cluster-time.ts';
+
+const PREFIX = '/leasehold/orders/';
+const POLL_MS = 600;
+
+/** A copy whose records are the puts of `head`: it counts how it learnt of them. */
+class CountingCopy implements Copy {
+  lastNumber = 0;
+  reads = 0;
+  followed = 0;
+  trouble: Error | undefined;
+  isBlind = false;
+  private readonly etcd: MemoryEtcd;
+
+  constructor(etcd: MemoryEtcd) {
+    this.etcd = etcd;
+  }
+
+  catchUp(): Promise<number> {
+    if (this.trouble !== undefined) return Promise.reject(this.trouble);
+    this.reads += 1;
+    const { kvs, revision } = this.etcd.range(`${PREFIX}head`, undefined);
+    this.lastNumber = Number(Buffer.from(kvs[0]?.value ?? '0').toString());
+    return Promise.resolve(revision);
+  }
+
+  follow(events: readonly WatchEvent[]): Promise<'followed' | 'behind'> {
+    if (this.isBlind) return Promise.resolve('behind');
+    for (const event of events) {
+      if (event.type !== 'put' || event.kv.key !== `${PREFIX}head`) continue;
+      this.followed += 1;
+      this.lastNumber = Number(Buffer.from(event.kv.value).toString());
+    }
+    return Promise.resolve('followed');
+  }
+}
+
+function stage(wrap: (etcd: Etcd) => Etcd = (etcd) => etcd) {
+  const etcd = new MemoryEtcd();
+  const time = new ClusterTime(etcd);
+  const copy = new CountingCopy(etcd);
+  const troubles: (string | undefined)[] = [];
+  const ending = new AbortController();
+  const follower = new Follower({
+    etcd: wrap(new DirectEtcd(etcd)),
+    prefix: PREFIX,
+    copy,
+    time: time.ofNode(),
+    pollMs: POLL_MS,
+    told: (trouble) => troubles.push(trouble),
+  });
+  const over = follower.run(ending.signal);
+  const write = async (record: number): Promise<void> => {
+    etcd.txn([], [{ put: `${PREFIX}head`, value: Buffer.from(String(record)) }]);
+    await settled();
+  };
+  return { etcd, time, copy, troubles, write, over, stop: () => ending.abort() };
+}
+
+describe('a node that follows', () => {
+  it('takes what the watch shows, without reading it', async () => {
+    const { copy, write, stop, over } = stage();
+    await settled();
+    for (let n = 1; n <= 20; n += 1) await write(n);
+    expect(copy).to.include({ lastNumber: 20, followed: 20, reads: 1 });
+    stop();
+    await over;
+  });
+
+  it('reads what the watch did not show', async () => {
+    const { copy, write, stop, over } = stage();
+    await settled();
+    copy.isBlind = true;
+    await write(1);
+    expect(copy).to.include({ lastNumber: 1, followed: 0, reads: 2 });
+    copy.isBlind = false;
+    await write(2);
+    expect(copy).to.include({ lastNumber: 2, followed: 1, reads: 2 });
+    stop();
+    await over;
+  });
+
+  it('reads on when the watch is silent, and begins another one', async () => {
+    let watches = 0;
+    const { copy, write, time, stop, over } = stage((etcd) =>
+      Object.assign(Object.create(etcd) as Etcd, {
+        watch: (...given: Parameters<Etcd['watch']>) => {
+          watches += 1;
+          return watches === 1 ? { close: () => {} } : etcd.watch(...given);
+        },
+      }),
+    );
+    await settled();
+    await write(1);
+    expect(copy.lastNumber).to.equal(0);
+    await time.pass(POLL_MS);
+    expect(copy).to.include({ lastNumber: 1, followed: 0 });
+    await write(2);
+    expect(copy).to.include({ lastNumber: 2, followed: 1 });
+    stop();
+    await over;
+  });
+
+  it('goes on when what it watches was compacted', async () => {
+    const silent: { end?: (error: EtcdError) => void } = {};
+    const { copy, write, time, stop, over } = stage((etcd) =>
+      Object.assign(Object.create(etcd) as Etcd, {
+        watch: (prefix: string, from: number, listener: Parameters<Etcd['watch']>[2]) => {
+          if (silent.end !== undefined) return etcd.watch(prefix, from, listener);
+          silent.end = (error) => listener.ended(error);
+          return { close: () => {} };
+        },
+      }),
+    );
+    await settled();
+    silent.end?.(new EtcdError('compacted', 'mvcc: required revision has been compacted'));
+    await write(1);
+    await time.pass(POLL_MS);
+    await write(2);
+    expect(copy).to.include({ lastNumber: 2, followed: 1 });
+    stop();
+    await over;
+  });
+
+  it('tells what keeps it from following, and when that is over', async () => {
+    const { copy, troubles, write, time, stop, over } = stage();
+    await settled();
+    copy.trouble = new EtcdError('no_answer', 'nobody answers');
+    copy.isBlind = true;
+    await write(1);
+    expect(troubles.at(-1)).to.equal('nobody answers');
+    copy.trouble = undefined;
+    await time.pass(POLL_MS);
+    expect(troubles.at(-1)).to.equal(undefined);
+    expect(copy.lastNumber).to.equal(1);
+    stop();
+    await over;
+  });
+
+  it('ends with what the copy cannot go on from', async () => {
+    const { copy, write, over } = stage();
+    await settled();
+    copy.trouble = new LogCorrupt(7, 'damaged');
+    copy.isBlind = true;
+    const told = over.catch((error: Error) => error);
+    await write(1);
+    expect(await told).to.equal(copy.trouble);
+  });
+});
