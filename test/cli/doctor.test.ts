@@ -36,6 +36,7 @@ const SOUND: ServerFacts = {
   process: { commits: 9, commitMeanMs: 1, commitMostMs: 5, openFiles: 60, maxFiles: 65_536 },
   upMs: 999_999,
   unasked: [],
+  isWhole: true,
   poisonThreshold: 10,
   expiring: [],
 };
@@ -105,7 +106,9 @@ describe('what doctor thinks of a server', () => {
     const unasked = ['a', 'b', 'c', 'd', 'e'];
     const found = judgeServer({ ...SOUND, unasked, upMs: 5_000 });
     const figure = found.find(({ check }) => check === 'queues')?.figure;
-    expect(figure).to.include('a, b, c and 2 more').and.to.include('started 5.0 s ago');
+    expect(figure).to.include('a, b, c and 2 others').and.to.include('started 5.0 s ago');
+    const cut = judgeServer({ ...SOUND, unasked, isWhole: false });
+    expect(cut.find(({ check }) => check === 'queues')?.figure).to.include('and 2 or more others');
   });
 
   it('does not take a short retention log, nor few expiries, for trouble', () => {

@@ -27,6 +27,8 @@ export interface ServerFacts {
   /** How long what follows has been watched. */
   readonly upMs: number;
   readonly unasked: readonly string[];
+  /** Whether these are all of them. */
+  readonly isWhole: boolean;
   readonly poisonThreshold: number;
   readonly expiring: readonly { readonly taskId: string; readonly expirations: number }[];
 }
@@ -127,14 +129,15 @@ function load({ lagMs, refused }: ServerFacts): Finding {
   return { check: 'load', verdict, figure, page: 'alerts' };
 }
 
-function unasked({ unasked: queues, upMs }: ServerFacts): Finding {
+function unasked({ unasked: queues, isWhole, upMs }: ServerFacts): Finding {
   const check = 'queues';
   const page = 'overview';
   if (queues.length === 0) {
     return { check, verdict: 'ok', figure: 'every queue with tasks to lease is asked for', page };
   }
   const named = queues.slice(0, NAMED).join(', ');
-  const more = queues.length > NAMED ? ` and ${queues.length - NAMED} more` : '';
+  const orMore = isWhole ? '' : ' or more';
+  const more = queues.length > NAMED ? ` and ${queues.length - NAMED}${orMore} others` : '';
   const early = upMs < ASKED_WITHIN_MS ? `, but it was started ${durationText(upMs)} ago` : '';
   const figure = `nobody asks for ${named}${more}, where tasks wait${early}`;
   return { check, verdict: 'look', figure, page };

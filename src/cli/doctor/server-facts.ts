@@ -10,8 +10,6 @@ import type { ServerOptions } from '../server-options.ts';
 import type { ProcessFacts, ServerFacts } from './judge-server.ts';
 
 const SAMPLES = 5;
-/** Queues are looked at in the order in which nobody asks for them. */
-const QUEUE_PAGES = 10;
 const ASKED_WITHIN_MS = 60_000;
 /** Expiries are looked for in so many of the newest records, and so many of their tasks. */
 const RECORDS_BACK = 100_000;
@@ -73,27 +71,19 @@ async function timed(ask: Ask) {
   return { ...quickest, answerMs: median.tookMs };
 }
 
-/** Queues with tasks to lease for which no worker asked lately, and none waits. */
-async function unaskedQueues(ask: Ask): Promise<{ unasked: string[]; upMs: number }> {
-  const unasked: string[] = [];
-  let upMs = 0;
-  let after: string | undefined;
-  for (let page = 0; page < QUEUE_PAGES; page += 1) {
-    const params = after === undefined ? {} : { after };
-    const body = await ask('queues', { sort: 'asked', ...params });
-    const now = Number(body['now']);
-    upMs = now - Number(body['since']);
-    for (const row of body['queues'] as Fields[]) {
-      const at = Number(row['last_asked_at'] ?? 0);
-      const isAsked = Number(row['parked_requests']) > 0 || now - at <= ASKED_WITHIN_MS;
-      // The order puts those that nobody asks for first: all others follow.
-      if (isAsked || Number(row['eligible']) === 0) return { unasked, upMs };
-      unasked.push(String(row['queue']));
-    }
-    if (typeof body['next'] !== 'string') break;
-    after = body['next'];
-  }
-  return { unasked, upMs };
+/** Queues with tasks to lease for which no worker asked lately, and none waits; of one page. */
+async function unaskedQueues(ask: Ask) {
+  const body = await ask('queues', { sort: 'asked' });
+  const now = Number(body['now']);
+  // The order puts those that nobody asks for first.
+  const isUnasked = (row: Fields): boolean =>
+    Number(row['eligible']) > 0 &&
+    Number(row['parked_requests']) === 0 &&
+    now - Number(row['last_asked_at'] ?? 0) > ASKED_WITHIN_MS;
+  const rows = body['queues'] as Fields[];
+  const unasked = rows.filter(isUnasked).map((row) => String(row['queue']));
+  const isWhole = unasked.length < rows.length || typeof body['next'] !== 'string';
+  return { unasked, isWhole, upMs: now - Number(body['since']) };
 }
 
 async function expiringTasks(ask: Ask, last: number) {
