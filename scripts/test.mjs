@@ -35,7 +35,7 @@ const WITH_PROCESSES = [
   'house/build',
 ];
 /** Those that take whole installations are played with the proofs alone. */
-const WITH_INSTALLATIONS = ['package/install', 'package/runners'];
+const WITH_INSTALLATIONS = ['package/install', 'package/runners', 'package/schemas'];
 /** Those that are proofs: what they show, they show by trying for long. */
 const PROOFS = [
   ...WITH_INSTALLATIONS,

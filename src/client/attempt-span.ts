@@ -81,7 +81,7 @@ export class AttemptSpan {
       'messaging.leasehold.attempt': attempt,
       ...before,
     };
-    const creation = creationOf(metadata);
+    const creation = creationOf(this.#api, metadata);
     const parent =
       creation === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, creation);
     const options = { kind: SpanKind.CONSUMER, attributes, links: this.#linkBefore(creation) };

@@ -103,7 +103,7 @@ export async function traceLease(
     'messaging.batch.message_count': leases.length,
     ...(leases.length === 1 ? { 'messaging.message.id': leases[0]?.taskId } : {}),
   };
-  const links = linksTo(...leases.map(({ metadata }) => creationOf(metadata)));
+  const links = linksTo(...leases.map(({ metadata }) => creationOf(api, metadata)));
   const options = { kind: api.SpanKind.CLIENT, attributes, links, startTime };
   tracerOf(api).startSpan(spanName('lease', queue), options).end();
   return answer;
@@ -127,7 +127,7 @@ export async function traceReport(
     ...(op === 'fail' ? { 'messaging.leasehold.kind': String(params.kind ?? 'error') } : {}),
   };
   const inHand = spansInHand.get(lease);
-  const links = inHand ? [] : linksTo(creationOf(lease.metadata as Metadata | undefined));
+  const links = inHand ? [] : linksTo(creationOf(api, lease.metadata as Metadata | undefined));
   const options = { kind: api.SpanKind.CLIENT, attributes, links };
   const span = tracerOf(api).startSpan(spanName(op, queue), options, inHand);
   return during(api, span, async () => {
@@ -156,7 +156,7 @@ interface Sending {
 function startSend(api: Api, { queue, server, links }: Sending): Span {
   const kind: SpanKind = api.SpanKind.PRODUCER;
   const attributes = { ...attributesOf('submit', 'send', queue), ...server };
-  const given = links.map((metadata) => creationOf(metadata as Metadata | undefined));
+  const given = links.map((metadata) => creationOf(api, metadata as Metadata | undefined));
   const options: SpanOptions = { kind, attributes, links: linksTo(...given) };
   return tracerOf(api).startSpan(spanName('submit', queue), options);
 }

@@ -3,12 +3,14 @@
 
 import type { Link, SpanContext } from '@opentelemetry/api';
 import { METADATA_MAX_BYTES } from '../model/limits.ts';
+import type { Api } from './open-telemetry.ts';
 
 type Metadata = Readonly<Record<string, string>>;
 
 const KEY = 'traceparent';
 const STATE = 'tracestate';
-const SHAPE = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+/** Version 00 has four fields; a later one may have more, and ff is no version. */
+const SHAPE = /^(?!ff|00.{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
 
@@ -24,8 +26,12 @@ export function readTraceparent(text: string | undefined): SpanContext | undefin
 }
 
 /** The span in which a task was created, by the task's metadata. */
-export const creationOf = (metadata: Metadata | undefined): SpanContext | undefined =>
-  readTraceparent(metadata?.[KEY]);
+export function creationOf(api: Api, metadata: Metadata | undefined): SpanContext | undefined {
+  const context = readTraceparent(metadata?.[KEY]);
+  const state = metadata?.[STATE];
+  if (context === undefined || state === undefined) return context;
+  return { ...context, traceState: api.createTraceState(state) };
+}
 
 export function linksTo(...contexts: readonly (SpanContext | undefined)[]): Link[] {
   return contexts.flatMap((context) => (context === undefined ? [] : [{ context }]));

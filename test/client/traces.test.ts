@@ -2,7 +2,14 @@
 // they tell what became of an attempt. Without an SDK nothing of it is loaded.
 
 import { once } from 'node:events';
-import { context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  context,
+  createTraceState,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -45,7 +52,9 @@ describe('traces', () => {
   });
   beforeEach(async () => {
     spans.reset();
-    coordinator = await startCoordinator({ backoffMs: 0, maxRetries: 1 });
+    // Long leases: on a busy machine nothing but what a test does shall end one.
+    const leaseDurationMs = 600_000;
+    coordinator = await startCoordinator({ leaseDurationMs, backoffMs: 0, maxRetries: 1 });
     client = new Client({ url: coordinator.url });
   });
   afterEach(async () => {
@@ -214,6 +223,64 @@ describe('traces', () => {
     await event(worker, 'completed');
     await stopWorkers();
     expect(only('process mail').parentSpanContext?.spanId).to.equal('b'.repeat(16));
+  });
+
+  it('take a text for a context only if it has the form of the W3C', async () => {
+    const [id, span] = ['a'.repeat(32), 'b'.repeat(16)];
+    const rest = `${id}-${span}-01`;
+    const forms: readonly (readonly [text: string, isOne: boolean])[] = [
+      [`00-${rest}`, true],
+      [`00-${rest}-more`, false],
+      [`cc-${rest}-more`, true],
+      [`ff-${rest}`, false],
+      [`00-${rest.toUpperCase()}`, false],
+      [`00-${'0'.repeat(32)}-${span}-01`, false],
+      [`00-${id}-${'0'.repeat(16)}-01`, false],
+      [`00-${rest} `, false],
+      ['', false],
+    ];
+    for (const [traceparent, isOne] of forms) {
+      spans.reset();
+      const taskId = await submit({ metadata: { traceparent } });
+      expect(linked(only('submit mail')), traceparent).to.deep.equal(isOne ? [span] : []);
+      expect((await client.task(taskId)).metadata).to.deep.equal({ traceparent });
+    }
+  });
+
+  it('carry the state of the trace, and what is not sampled', async () => {
+    const parent = {
+      traceId: 'a'.repeat(32),
+      spanId: 'b'.repeat(16),
+      traceFlags: 0,
+      traceState: createTraceState('vendor=1'),
+    };
+    const active = trace.setSpanContext(context.active(), parent);
+    const taskId = await context.with(active, () => submit());
+    const { metadata } = await client.task(taskId);
+    expect(metadata?.tracestate).to.equal('vendor=1');
+    expect(metadata?.traceparent).to.match(/^00-a{32}-(?!b{16})[0-9a-f]{16}-00$/);
+    let state: string | undefined;
+    const { worker } = start(() => {
+      const span = trace.getActiveSpan()?.spanContext();
+      state = `${span?.traceId} ${span?.traceFlags} ${span?.traceState?.serialize()}`;
+    });
+    await event(worker, 'completed');
+    expect(state).to.equal(`${'a'.repeat(32)} 0 vendor=1`);
+    await stopWorkers();
+    // The lease request belongs to no trace of a task, and is sampled for itself.
+    expect(spans.getFinishedSpans().map(({ name }) => name)).to.deep.equal(['lease mail']);
+  });
+
+  it('tell that the execution window was reached', async () => {
+    await submit({ executionWindowMs: 1_500 });
+    const { worker } = start(async (_, { signal }) => {
+      await once(signal, 'abort');
+    });
+    await event(worker, 'failed');
+    await stopWorkers();
+    const span = only('process mail');
+    expect(span.status.message).to.equal('execution window reached');
+    expect(eventsOf(span)).to.deep.equal(['failed']);
   });
 
   it('do not make metadata too large', async () => {
