@@ -53,8 +53,8 @@ describe('traces', () => {
   beforeEach(async () => {
     spans.reset();
     // Long leases: on a busy machine nothing but what a test does shall end one.
-    const leaseDurationMs = 600_000;
-    coordinator = await startCoordinator({ leaseDurationMs, backoffMs: 0, maxRetries: 1 });
+    const times = { leaseDurationMs: 600_000, heartbeatIntervalMs: 60_000 };
+    coordinator = await startCoordinator({ ...times, backoffMs: 0, maxRetries: 1 });
     client = new Client({ url: coordinator.url });
   });
   afterEach(async () => {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { sharedServer } from '../client/real-server.ts';
+import { inPlace } from '../support/server.ts';
 import { Postgres } from './postgres.ts';
 import { endPrograms, example } from './program.ts';
 
@@ -106,13 +107,15 @@ describe('the outbox', function () {
   });
 
   it('waits while the coordinator is away', async () => {
-    await server.close();
-    expect(await order('eve@example.org')).to.equal(0);
-    const relay = example('outbox-relay.mjs', { ...env });
-    await pause(300);
-    expect(unsent()).to.equal(1);
-    await server.start();
-    await until(() => unsent() === 0);
-    expect(await relay.end()).to.equal(0);
+    await inPlace(async (place) => {
+      expect(await order('eve@example.org')).to.equal(0);
+      const LEASEHOLD_URL = `http://127.0.0.1:${place.httpPort}`;
+      const relay = example('outbox-relay.mjs', { ...env, LEASEHOLD_URL });
+      await pause(300);
+      expect(unsent()).to.equal(1);
+      await place.serve().ready();
+      await until(() => unsent() === 0);
+      expect(await relay.end()).to.equal(0);
+    });
   });
 });
