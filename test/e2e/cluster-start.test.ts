@@ -2,8 +2,10 @@
 // nothing or out of a server; and what an operator may ask of it.
 
 import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { expect } from 'chai';
 import type { ServerProcess } from '../../src/play/demo/processes.ts';
+import { MovedClock } from '../reliability/moved-clock.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
 import { ClusterStage } from './cluster-stage.ts';
 
@@ -135,6 +137,27 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     await stage.run('init');
     const said = await refused(stage.start('a'));
     expect(said).to.include(`leasehold cluster init --from ${stage.dataDir('a')}`);
+  });
+
+  it('of a node that cannot lead is tried again, without ending, until it can', async () => {
+    stage = await ClusterStage.open(etcd(), ['a']);
+    await stage.leader();
+    const before = stage.node('a');
+    before.kill('SIGTERM');
+    await before.ended;
+    // Nothing was heard since this machine started, so that the wall clock counts.
+    rmSync(path.join(stage.dataDir('a'), 'heard.json'), { force: true });
+    const clock = new MovedClock(stage.dir);
+    clock.move(400 * 86_400_000);
+    const node = stage.start('a', [], clock.env);
+    const refusals = (): number => node.out.split('could not begin to lead').length - 1;
+    await stage.until('it was refused twice', () => refusals() >= 2 || undefined);
+    expect(node.out).to.include('NOT_STARTED: the clock says');
+    expect(await stage.ask('a', '/livez')).to.include({ status: 200 });
+    clock.move(-400 * 86_400_000);
+    await stage.leader();
+    expect(node.over).to.equal(undefined);
+    await stage.compared();
   });
 
   it('shows its nodes, and forgets one that is gone', async () => {
