@@ -77,8 +77,14 @@ export class Postgres {
       this.#server.kill('SIGINT'); // Fast shutdown: sessions are ended.
       await closed;
     }
-    fs.rmSync(this.#dir, { recursive: true, force: true });
+    process.off('exit', this.#leave);
+    this.#leave();
   }
+
+  readonly #leave = (): void => {
+    this.#server?.kill('SIGQUIT');
+    fs.rmSync(this.#dir, { recursive: true, force: true });
+  };
 
   async #start(): Promise<void> {
     const { uid, gid } = this.#user;
@@ -97,6 +103,8 @@ export class Postgres {
       [...args, '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off'],
       { ...options, stdio: 'ignore' },
     );
+    // Another hook that fails must not leave it behind.
+    process.once('exit', this.#leave);
     const isReady = path.join(this.#bin, 'pg_isready');
     const end = performance.now() + READY_MS;
     while (spawnSync(isReady, ['-q', '-h', '127.0.0.1', '-p', `${this.#port}`]).status !== 0) {
