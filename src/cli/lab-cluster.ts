@@ -123,6 +123,7 @@ In another terminal:
   echo hello | ${name} submit
   ${name} lease --worker w1
   curl -s localhost:${nodes[0]?.port}/v1/cluster       # who leads
+  ${name} cluster status --cluster-name ${CLUSTER} --etcd ${etcd.urls.join()}
 
 Now kill what you like, and go on asking:
 

@@ -8,7 +8,7 @@ import type { Fields } from './overview-table.ts';
 import { Server } from './server.ts';
 import { withServer } from './server-options.ts';
 import { type Column, fittedTable } from './table.ts';
-import { columnsOf, dateText } from './words.ts';
+import { columnsOf, dateText, moreText } from './words.ts';
 
 export interface ListedKind {
   readonly op: 'queues' | 'workers';
@@ -53,7 +53,7 @@ function page({ op, columns, none, soft }: ListedKind, rows: Fields[], last: Fie
   const { now, more, since } = last as { now: number; more: number; since: number };
   const { lines, isCut } = fittedTable(columns(now), rows, columnsOf(io));
   const under = rows.length === 0 ? [none] : [];
-  if (more > 0) under.push(`${more} more ${op}: --limit, --match and --sort choose others`);
+  if (more > 0) under.push(`${moreText(more, op)}: --limit, --match and --sort choose others`);
   if (isCut) under.push('What … stands for: --json, or a wider terminal.');
   if (rows.length > 0) under.push(`${soft} since ${dateText(since)} UTC.`);
   return [...lines, ...under];

@@ -9,14 +9,16 @@ export const isRefusal = (body: Wire): boolean => REFUSALS.has(String(body['outc
 
 /** A refusal for people: outcome, reason, the sentence, and what a program would decide by. */
 export function refusalText(body: Wire): string {
-  const { outcome, reason, detail, first_outcome, first_report, first_record, record } = body;
+  const { outcome, reason, detail, first_outcome, first_report, first_record, record, leader } =
+    body;
   const first =
     first_outcome === undefined
       ? ''
       : ` First: ${first_report} was ${first_outcome}, record ${first_record}.`;
   const caused = typeof record === 'number' ? ` Record ${record}.` : '';
   const sentence = String(detail ?? reason).replace(/\.?$/, '.');
-  return `${outcome} ${reason}: ${sentence}${first}${caused}`;
+  const leads = typeof leader === 'string' ? ` leader: ${leader}` : '';
+  return `${outcome} ${reason}: ${sentence}${first}${caused}${leads}`;
 }
 
 /** What the server finds malformed was written wrongly here: that is what usage means. */

@@ -18,6 +18,10 @@ export const durationText = timeText.orUnknown(timeText.durationText);
 export const recordText = ({ record }: Fields): string =>
   typeof record === 'number' ? `record ${record}` : 'no record';
 
+/** "3 more queues", "1 more queue". @param things a plural in s */
+export const moreText = (count: number, things: string): string =>
+  `${count} more ${count === 1 ? things.replace(/s$/, '') : things}`;
+
 /** The payload or result as it is shown; bytes that are no text are counted only. */
 export function bytesText(fields: Fields, name: string): string {
   const text = fields[name];

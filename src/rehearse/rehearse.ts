@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import type { CleanUp } from './clean-up.ts';
 import type { Fault } from './faults.ts';
 import { type Judgement, judge } from './judge.ts';
+import { whyNoTaskTaken } from './no-task-taken.ts';
 import { isHeartbeat } from './requests.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { Known, Scenario } from './scenario.ts';
@@ -32,6 +33,12 @@ export interface Result {
   /** What the worker printed, each process under its number. */
   readonly output: string;
   readonly tookMs: number;
+}
+
+/** A result with what only the undisturbed run is asked for. */
+interface Played extends Result {
+  readonly known: Known;
+  readonly noTaskTaken: string | undefined;
 }
 
 const NOTHING: Known = { hasEffects: false, hasHeartbeats: false };
@@ -73,16 +80,12 @@ export async function rehearse(options: RehearsalOptions): Promise<readonly Resu
 
 const isNotDone = ({ name }: Fault): boolean => name === 'not-done';
 
-const cannot = ({ trouble, judgement, output }: Result): Error =>
-  new Error(
-    `the worker does not do its tasks even when nothing goes wrong: ${
-      trouble ??
-      (judgement?.faults ?? [])
-        .filter(isNotDone)
-        .flatMap(({ evidence }) => evidence)
-        .join('; ')
-    }\n${output}`,
-  );
+function cannot({ trouble, judgement, output, noTaskTaken }: Played): Error {
+  const left = (judgement?.faults ?? []).filter(isNotDone).flatMap(({ evidence }) => evidence);
+  const head = 'the worker does not do its tasks even when nothing goes wrong';
+  const why = noTaskTaken === undefined ? '' : `\n${noTaskTaken}`;
+  return new Error(`${head}: ${trouble ?? left.join('; ')}${why}\n${output}`);
+}
 
 const notPlayed = ({ name, title, page }: Scenario, skipped: string): Result => ({
   scenario: { name, title, page },
@@ -98,7 +101,7 @@ async function playOne(
   options: RehearsalOptions,
   index: number,
   known: Known,
-): Promise<Result & { readonly known: Known }> {
+): Promise<Played> {
   const { payloads, seed } = options;
   const from = (seed + index) % payloads.length;
   const turned = [...payloads.slice(from), ...payloads.slice(0, from)];
@@ -135,6 +138,7 @@ async function playOne(
       stories,
       output: outputOf(run),
       tookMs: run.traffic.now(),
+      noTaskTaken: whyNoTaskTaken(run.traffic, options.queue),
       known: {
         hasEffects: run.traffic.effects.length > 0,
         hasHeartbeats: run.traffic.exchanges.some(isHeartbeat),

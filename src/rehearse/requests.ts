@@ -4,7 +4,7 @@
 
 import { OPERATION_NAMES, type OperationName, operationOf } from '../model/operations.ts';
 import type { Point } from './points.ts';
-import type { Exchange, GrantedLease } from './traffic.ts';
+import type { Asked, Exchange, GrantedLease } from './traffic.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -47,8 +47,6 @@ export function pointsOf(op: OperationName | undefined): readonly [request: Poin
   return role === 'lease' ? ['lease', 'grant'] : [role, `${role} answer`];
 }
 
-export type Asked = Pick<Exchange, 'op' | 'taskId' | 'leaseId' | 'said'>;
-
 /**
  * @param body the request's body, whatever it is
  * @returns the requests in it: those of a batch in their order, else one
@@ -63,7 +61,8 @@ export function httpRequests(method: string, target: string, body: string): read
     if (op === 'batch' && Array.isArray(requests)) return requests.map(batched);
     return [asked(op, { ...json, ...match.groups })];
   }
-  return [{ op: undefined, taskId: undefined, leaseId: undefined, said: `${method} ${path}` }];
+  const said = `${method} ${path}`;
+  return [{ op: undefined, taskId: undefined, leaseId: undefined, queues: [], said }];
 }
 
 function batched(request: unknown): Asked {
@@ -79,8 +78,18 @@ function asked(op: OperationName | undefined, fields: Json): Asked {
   const { task_id: taskId, lease_id: leaseId, ...rest } = fields;
   const names = Object.keys(rest).sort();
   const said = names.map((name) => `${name}=${JSON.stringify(rest[name])}`).join(' ');
-  return { op, taskId: textOf(taskId), leaseId: textOf(leaseId), said: `${op} ${said}` };
+  return {
+    op,
+    taskId: textOf(taskId),
+    leaseId: textOf(leaseId),
+    queues: roleOf(op) === 'lease' ? queuesOf(rest['queues']) : [],
+    said: `${op} ${said}`,
+  };
 }
+
+/** A request that names no queue asks for the default one. */
+const queuesOf = (queues: unknown): readonly string[] =>
+  Array.isArray(queues) ? queues.map(String) : ['default'];
 
 /** @returns the answers to each of the requests in a message, from the body of the whole answer. */
 export function httpAnswers(body: string, requests: number): readonly Json[] {

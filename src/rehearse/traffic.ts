@@ -27,6 +27,8 @@ export interface Exchange {
   readonly at: number;
   readonly taskId: string | undefined;
   readonly leaseId: string | undefined;
+  /** The queues that a lease request asks for; of other requests none. */
+  readonly queues: readonly string[];
   /** What was said, to compare a repeated report with the first one. */
   readonly said: string;
   requestFate: Fate;
@@ -38,6 +40,9 @@ export interface Exchange {
   /** The leases in a delivered answer. */
   granted: readonly GrantedLease[];
 }
+
+/** What a request itself says. */
+export type Asked = Pick<Exchange, 'op' | 'taskId' | 'leaseId' | 'queues' | 'said'>;
 
 export interface Effect {
   /** When the worker's request for it came. */
@@ -70,7 +75,7 @@ export class Traffic {
     return Math.round(performance.now() - this.began);
   }
 
-  open(worker: number, request: Pick<Exchange, 'op' | 'taskId' | 'leaseId' | 'said'>): Exchange {
+  open(worker: number, request: Asked): Exchange {
     const exchange: Exchange = {
       number: this.exchanges.length + 1,
       worker,

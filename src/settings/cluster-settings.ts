@@ -61,13 +61,13 @@ export function clusterSettings(
 /** @throws KnobError also when no etcd is named. */
 export function etcdSettings(values: ClusterKnobValues, readFile: ReadFile): EtcdSettings {
   const { etcd, etcdCaFile, etcdCertFile, etcdKeyFile, etcdUserFile } = values;
-  const urls = needed('--etcd', etcd)
+  const urls = needed('--etcd', etcd, TO_FIND)
     .split(',')
     .map((url) => urlOf('--etcd', url.trim(), /^https?:$/));
   if (new Set(urls.map((url) => new URL(url).protocol)).size > 1) {
     throw new KnobError('--etcd: either all URLs begin with https: or all with http:');
   }
-  const cluster = nameOf('--cluster-name', values.clusterName);
+  const cluster = nameOf('--cluster-name', values.clusterName, TO_FIND);
   if ((etcdCertFile === undefined) !== (etcdKeyFile === undefined)) {
     throw new KnobError('--etcd-cert-file and --etcd-key-file are given together or not at all');
   }
@@ -94,13 +94,17 @@ export function etcdSettings(values: ClusterKnobValues, readFile: ReadFile): Etc
   };
 }
 
-function needed(flag: string, value: string | undefined): string {
+/** Commands that operate a cluster need to find it, and are no node. */
+const TO_FIND = 'to find the cluster';
+const FOR_NODE = 'for a node of a cluster';
+
+function needed(flag: string, value: string | undefined, why = FOR_NODE): string {
   if (value !== undefined) return value;
-  throw new KnobError(`${flag} is needed for a node of a cluster, and is not given`);
+  throw new KnobError(`${flag} is needed ${why}, and is not given`);
 }
 
-function nameOf(flag: string, value: string | undefined): string {
-  const name = needed(flag, value);
+function nameOf(flag: string, value: string | undefined, why = FOR_NODE): string {
+  const name = needed(flag, value, why);
   if (NAME.test(name)) return name;
   const rule = '1 to 63 letters, digits, dots, hyphens and underscores, the first no punctuation';
   throw new KnobError(`${flag}: ${JSON.stringify(name)} is not a name of ${rule}`);

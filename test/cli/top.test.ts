@@ -70,6 +70,11 @@ describe('the screen of top', () => {
     }
   });
 
+  it('says of one row that is not shown that it is one', () => {
+    const text = screen(shownOf(1, 1, 1), FIRST_VIEW, STANDARD).join('\n');
+    expect(text).to.match(/^ {2}1 more queue$/m);
+  });
+
   it('gives the room that queues do not need to workers, and the other way round', () => {
     const fewQueues = screen(shownOf(1, 30), FIRST_VIEW, STANDARD);
     expect(fewQueues.filter((line) => /عامل/.test(line)).length).to.be.greaterThan(9);

@@ -124,6 +124,22 @@ describe('the README', () => {
     expect((await worker.ended).code).to.equal(0);
   });
 
+  it('has a rehearsal that finds the Worker by its queue and LEASEHOLD_URL', async function () {
+    this.timeout(120_000);
+    const folder = fileURLToPath(new URL(`./readme-${stage.port}/`, import.meta.url));
+    mkdirSync(folder);
+    try {
+      writeFileSync(`${folder}worker.mjs`, block('Write a worker', 'js', 1));
+      const command = block('Write a worker', 'sh', 1)
+        .replaceAll(/worker\.mjs|payloads\.jsonl/g, (name) => `${folder}${name}`)
+        .replaceAll('npx leasehold', `"${process.execPath}" "${EXECUTABLE}"`);
+      const shown = await shell(`${command} --scenario grant-lost`);
+      expect(shown).to.match(/^undisturbed +kept\ngrant-lost +kept$/m);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('lets a command do a task', async () => {
     await stage.serve().ready();
     await stage.submit({ queue: 'mail', payload: 'to whom it may concern' });

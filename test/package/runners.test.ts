@@ -22,7 +22,7 @@ describe('tests with leasehold/testing, as a user writes them', function () {
   it('are five, and stand in the document as they run', () => {
     expect(example.match(/^it\(/gm)).to.have.length(5);
     const page = fs.readFileSync(path.join('docs', 'TESTING-WORKERS.md'), 'utf8');
-    const body = example.slice(example.indexOf('import'));
+    const body = example.slice(example.search(/^import /m));
     expect(page).to.include(`\`\`\`js\n${body}\`\`\``);
   });
 

@@ -70,6 +70,7 @@ function judged({
       at: 0,
       taskId: 'T2',
       leaseId: 'L3',
+      queues: [],
       said: '',
       requestFate: 'pass',
       answerFate: 'pass',

@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import { httpProxy, type Proxy } from '../../src/rehearse/http-proxy.ts';
 import { lineProxy } from '../../src/rehearse/line-proxy.ts';
 import { Points } from '../../src/rehearse/points.ts';
-import { type Asked, httpRequests, lineRequest, pointsOf } from '../../src/rehearse/requests.ts';
-import { Traffic } from '../../src/rehearse/traffic.ts';
+import { httpRequests, lineRequest, pointsOf } from '../../src/rehearse/requests.ts';
+import { type Asked, Traffic } from '../../src/rehearse/traffic.ts';
 
 const HEARTBEAT = { op: 'heartbeat', task_id: 'T2', lease_id: 'L3' };
 const COMPLETE = { op: 'complete', task_id: 'T4', lease_id: 'L5', result: 'x' };

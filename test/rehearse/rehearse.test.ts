@@ -212,6 +212,7 @@ describe('rehearse', () => {
     const told = await rehearse('true', '{"a":1}', '--lease-ms', '500');
     expect(told.status).to.equal(1);
     expect(told.err).to.include('even when nothing goes wrong');
+    expect(told.err).to.include('ended by itself (status 0) before it had sent a request');
   });
 
   for (const signal of inTurn(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)) {

@@ -6,7 +6,7 @@ import { lineText } from '../../model/safe-text.ts';
 import { type Fields, queueColumns, workerColumns } from '../overview-table.ts';
 import { type Column, cutEnd, fittedTable } from '../table.ts';
 import { taskColumns } from '../task-columns.ts';
-import { clockText } from '../words.ts';
+import { clockText, moreText } from '../words.ts';
 import type { Rows, View } from './view.ts';
 
 export interface Shown extends Rows {
@@ -114,7 +114,7 @@ function part(
 
 function leftOut(count: number, of: string, rows: number): string {
   if (rows === 0) return of === 'queues' ? '  no queue holds a task' : '  no worker was heard of';
-  return count > 0 ? `  ${count} more ${of}` : '';
+  return count > 0 ? `  ${moreText(count, of)}` : '';
 }
 
 function tasksPage(tasks: NonNullable<View['tasks']>, size: Size, { notice }: Shown): string[] {
@@ -127,7 +127,7 @@ function tasksPage(tasks: NonNullable<View['tasks']>, size: Size, { notice }: Sh
     size,
   );
   const none = tasks.rows.length === 0 ? ['  no task'] : [];
-  return [tasks.title, notice, ...lines, ...none, more > 0 ? `  ${more} more tasks` : ''];
+  return [tasks.title, notice, ...lines, ...none, more > 0 ? `  ${moreText(more, 'tasks')}` : ''];
 }
 
 function storyPage({ taskId, lines, first }: NonNullable<View['story']>, size: Size): string[] {

@@ -1,0 +1,21 @@
+// How a refusal reads on a terminal.
+
+import { expect } from 'chai';
+import { refusalText } from '../../src/cli/refusals.ts';
+
+describe('a refusal as commands print it', () => {
+  const refusal = {
+    outcome: 'UNAVAILABLE',
+    reason: 'not_leader',
+    detail: 'This node follows.',
+    record: null,
+  };
+
+  it('says which node leads, when the server knows it', () => {
+    const leader = 'http://a.example:5327';
+    expect(refusalText({ ...refusal, leader })).to.equal(
+      'UNAVAILABLE not_leader: This node follows. leader: http://a.example:5327',
+    );
+    expect(refusalText(refusal)).to.equal('UNAVAILABLE not_leader: This node follows.');
+  });
+});
