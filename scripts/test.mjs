@@ -46,6 +46,8 @@ const PROOFS = [
   'client/worker-faults',
   'log/lmdb-crash',
   'log/etcd/etcd-faults',
+  'e2e/cluster-failover',
+  'e2e/cluster-start',
   'e2e/crash',
   'e2e/every-url',
   'e2e/follow',

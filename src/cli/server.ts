@@ -170,23 +170,24 @@ export class Server {
       if (trouble === undefined) return { answers: result as Answer[], resent };
       if (trouble.kind === 'unanswered' && trouble.written) this.#wasReached = true;
       const pauseMs = nextRetryMs(BACKOFF, repeatable, attempt, trouble, Math.random());
-      const isOver = pauseMs === undefined || endsAt - monotonicMs() < pauseMs;
+      const refusal = Array.isArray(result) ? notLeaderIn(result) : undefined;
+      const isElsewhere = refusal?.['leader'] !== undefined && this.#urls.length === 1;
+      const isOver = isElsewhere || pauseMs === undefined || endsAt - monotonicMs() < pauseMs;
       if (isOver || (!this.#worthWhile() && attempt >= this.#urls.length)) {
         if (Array.isArray(result)) return { answers: result, resent };
         throw this.#noAnswer(result, resent);
       }
       resent ||= mayHaveHappened(trouble);
-      if (attempt > 1 || trouble.kind === 'unavailable') this.tellTrouble(troubleText(result));
-      this.#goOn(result);
+      const isNews = trouble.kind === 'unavailable' && refusal === undefined;
+      if (attempt > 1 || isNews) this.tellTrouble(troubleText(result));
+      if (!Array.isArray(result) || refusal !== undefined) this.#goOn(refusal?.['leader']);
       await pause(pauseMs);
     }
   }
 
   /** Asks the next server when this one does not answer, or the one that is named as the leader. */
-  #goOn(result: Answer[] | TransportFailure): void {
-    const refusal = Array.isArray(result) ? notLeaderIn(result) : undefined;
-    if (Array.isArray(result) && refusal === undefined) return;
-    const named = this.#urls.indexOf(String(refusal?.['leader']));
+  #goOn(leader: unknown): void {
+    const named = this.#urls.indexOf(String(leader));
     this.#at = named >= 0 ? named : (this.#at + 1) % this.#urls.length;
   }
 

@@ -116,8 +116,10 @@ export const unavailable = (
 
 /** @param leader the URL of the node that leads, when it is known. */
 export const notLeader = (leader: string | undefined): Unavailable => ({
-  ...unavailable('not_leader', leader === undefined ? NO_LEADER : ANOTHER_LEADS),
+  ...unavailable(
+    'not_leader',
+    leader === undefined ? NO_LEADER : `This node follows, and ${leader} leads; nothing happened.`,
+  ),
   leader,
 });
-const ANOTHER_LEADS = 'This node follows another one, which `leader` names; nothing happened.';
 const NO_LEADER = 'This node follows, and no node is known to lead now; nothing happened.';

@@ -6,6 +6,7 @@ import { Worker } from '../../src/index.ts';
 import { MovedClock } from '../reliability/moved-clock.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
 import type { Fields } from '../support/server.ts';
+import { inTurn } from '../support/tier.ts';
 import { type Answered, ClusterStage, expectEachOnce, Submitters } from './cluster-stage.ts';
 import { SilentProxy } from './silent-proxy.ts';
 
@@ -13,6 +14,10 @@ const other = (node: string): string => (node === 'a' ? 'b' : 'a');
 
 withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
   let stage: ClusterStage;
+  const cases: (readonly [title: string, play: () => Promise<void>])[] = [];
+  const played = (title: string, play: () => Promise<void>): void => {
+    cases.push([title, play]);
+  };
   beforeEach(async () => {
     stage = await ClusterStage.open(etcd());
   });
@@ -24,7 +29,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     return String(answer?.body['task_id']);
   }
 
-  it('goes on when the leader is killed, and loses nothing that it acknowledged', async () => {
+  played('goes on when the leader is killed, and loses nothing that it acknowledged', async () => {
     const load = new Submitters(stage, 4);
     for (let round = 0; round < 2; round += 1) {
       const leader = await stage.leader();
@@ -41,7 +46,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     expect(records.filter(({ type }) => type === 'CoordinatorStarted')).to.have.length(3);
   });
 
-  it('a worker goes on over a failover, and no attempt is lost', async () => {
+  played('a worker goes on over a failover, and no attempt is lost', async () => {
     const client = stage.client();
     const leader = await stage.leader();
     await stage.follows(other(leader));
@@ -84,7 +89,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     await stage.compared();
   });
 
-  it('a leader that slept tells nothing that is not true any more, and ends', async () => {
+  played('a leader that slept tells nothing that is not true any more, and ends', async () => {
     const leader = await stage.leader();
     const next = other(leader);
     await stage.follows(next);
@@ -109,7 +114,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     await stage.compared();
   });
 
-  it('a deposed leader that nobody asks ends, too', async () => {
+  played('a deposed leader that nobody asks ends, too', async () => {
     const leader = await stage.leader();
     await stage.follows(other(leader));
     stage.node(leader).kill('SIGSTOP');
@@ -118,7 +123,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     expect((await stage.node(leader).ended).code).to.equal(1);
   });
 
-  it('SIGTERM hands over at once', async () => {
+  played('SIGTERM hands over at once', async () => {
     const load = new Submitters(stage, 4);
     const leader = await stage.leader();
     await stage.follows(other(leader));
@@ -131,7 +136,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     expectEachOnce(await stage.compared(), load);
   });
 
-  it('step-down lets the other node lead, and the one before ends in words', async () => {
+  played('step-down lets the other node lead, and the one before ends in words', async () => {
     const leader = await stage.leader();
     await stage.follows(other(leader));
     const { code, out } = await stage.run('step-down', '--json');
@@ -142,7 +147,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     expect(stage.node(leader).err).to.include('NOT_LEADER');
   });
 
-  it('goes on when a member of etcd is killed, its leader too', async () => {
+  played('goes on when a member of etcd is killed, its leader too', async () => {
     const load = new Submitters(stage, 4);
     const leader = await stage.leader();
     await stage.follows(other(leader));
@@ -158,36 +163,39 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     expectEachOnce(await stage.compared(), load);
   });
 
-  it('a new leader goes on from the time of the one before, not from its own clock', async () => {
-    const leader = await stage.leader();
-    const next = other(leader);
-    await stage.follows(next);
-    stage.node(next).kill('SIGTERM');
-    await stage.node(next).ended;
-    const clock = new MovedClock(stage.dir);
-    clock.move(3_600_000);
-    stage.start(next, [], clock.env);
-    await stage.follows(next);
-    const taskId = await submitted(leader);
-    const { body } = (await stage.ask(leader, '/v1/leases', { worker_id: 'w' })) as Answered;
-    const [lease] = body['leases'] as Fields[];
-    await stage.ask(leader, '/v1/tasks', { payload: 'later', delay_ms: 1_800_000 });
-    stage.node(leader).kill('SIGKILL');
-    expect(await stage.leader(leader)).to.equal(next);
-    expect(await stage.ask(next, '/v1/leases', { worker_id: 'w' })).to.have.nested.property(
-      'body.empty.reason',
-      'not_yet_eligible',
-    );
-    const route = `/v1/leases/${String(lease?.['lease_id'])}`;
-    const beat = await stage.ask(next, `${route}/heartbeat`, { task_id: taskId });
-    expect(beat?.body).to.include({ outcome: 'OK' });
-    const done = await stage.ask(next, `${route}/complete`, { task_id: taskId });
-    expect(done?.body).to.include({ outcome: 'COMMITTED' });
-    const { body: stats } = (await stage.ask(next, '/v1/stats')) as Answered;
-    expect(Number(stats['clock_offset_ms'])).to.be.closeTo(-3_600_000, 60_000);
-  });
+  played(
+    'a new leader goes on from the time of the one before, not from its own clock',
+    async () => {
+      const leader = await stage.leader();
+      const next = other(leader);
+      await stage.follows(next);
+      stage.node(next).kill('SIGTERM');
+      await stage.node(next).ended;
+      const clock = new MovedClock(stage.dir);
+      clock.move(3_600_000);
+      stage.start(next, [], clock.env);
+      await stage.follows(next);
+      const taskId = await submitted(leader);
+      const { body } = (await stage.ask(leader, '/v1/leases', { worker_id: 'w' })) as Answered;
+      const [lease] = body['leases'] as Fields[];
+      await stage.ask(leader, '/v1/tasks', { payload: 'later', delay_ms: 1_800_000 });
+      stage.node(leader).kill('SIGKILL');
+      expect(await stage.leader(leader)).to.equal(next);
+      expect(await stage.ask(next, '/v1/leases', { worker_id: 'w' })).to.have.nested.property(
+        'body.empty.reason',
+        'not_yet_eligible',
+      );
+      const route = `/v1/leases/${String(lease?.['lease_id'])}`;
+      const beat = await stage.ask(next, `${route}/heartbeat`, { task_id: taskId });
+      expect(beat?.body).to.include({ outcome: 'OK' });
+      const done = await stage.ask(next, `${route}/complete`, { task_id: taskId });
+      expect(done?.body).to.include({ outcome: 'COMMITTED' });
+      const { body: stats } = (await stage.ask(next, '/v1/stats')) as Answered;
+      expect(Number(stats['clock_offset_ms'])).to.be.closeTo(-3_600_000, 60_000);
+    },
+  );
 
-  it('a leader cut off from etcd is replaced, and ends when it learns of that', async () => {
+  played('a leader cut off from etcd is replaced, and ends when it learns of that', async () => {
     for (const node of ['a', 'b']) stage.node(node).kill('SIGTERM');
     for (const node of ['a', 'b']) await stage.node(node).ended;
     const proxies = await Promise.all(etcd().urls.map((url) => SilentProxy.before(url)));
@@ -217,7 +225,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     }
   });
 
-  it('stops in order while etcd does not answer', async () => {
+  played('stops in order while etcd does not answer', async () => {
     const leader = await stage.leader();
     for (const member of [0, 1]) await etcd().kill(member);
     const late = stage.ask(leader, '/v1/tasks', { payload: 'p' });
@@ -230,22 +238,27 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     for (const member of [0, 1]) await etcd().restart(member);
   });
 
-  it('without a majority of etcd all is refused in bounded time, and goes on after', async () => {
-    const leader = await stage.leader();
-    const taskId = await submitted(leader);
-    const route = `/v1/tasks/${taskId}`;
-    for (const member of [0, 1]) await etcd().kill(member);
-    const refused = await Promise.all([
-      stage.ask(leader, '/v1/tasks', { payload: 'q' }),
-      stage.ask(leader, route),
-    ]);
-    for (const one of refused) expect(one?.body).to.include({ reason: 'log_unavailable' });
-    expect(await stage.ask(leader, '/livez')).to.include({ status: 200 });
-    for (const member of [0, 1]) await etcd().restart(member);
-    const client = stage.client();
-    await client.submit({ payload: 'r' });
-    expect(await client.task(taskId)).to.include({ state: 'WAITING' });
-    client.close();
-    await stage.compared();
-  });
+  played(
+    'without a majority of etcd all is refused in bounded time, and goes on after',
+    async () => {
+      const leader = await stage.leader();
+      const taskId = await submitted(leader);
+      const route = `/v1/tasks/${taskId}`;
+      for (const member of [0, 1]) await etcd().kill(member);
+      const refused = await Promise.all([
+        stage.ask(leader, '/v1/tasks', { payload: 'q' }),
+        stage.ask(leader, route),
+      ]);
+      for (const one of refused) expect(one?.body).to.include({ reason: 'log_unavailable' });
+      expect(await stage.ask(leader, '/livez')).to.include({ status: 200 });
+      for (const member of [0, 1]) await etcd().restart(member);
+      const client = stage.client();
+      await client.submit({ payload: 'r' });
+      expect(await client.task(taskId)).to.include({ state: 'WAITING' });
+      client.close();
+      await stage.compared();
+    },
+  );
+
+  for (const [title, play] of inTurn(cases, 2)) it(title, play);
 });

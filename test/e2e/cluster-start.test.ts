@@ -7,10 +7,15 @@ import { expect } from 'chai';
 import type { ServerProcess } from '../../src/play/demo/processes.ts';
 import { MovedClock } from '../reliability/moved-clock.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
+import { inTurn } from '../support/tier.ts';
 import { ClusterStage } from './cluster-stage.ts';
 
 withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
   let stage: ClusterStage;
+  const cases: (readonly [title: string, play: () => Promise<void>])[] = [];
+  const played = (title: string, play: () => Promise<void>): void => {
+    cases.push([title, play]);
+  };
   afterEach(() => stage.close());
 
   /** @returns what the node says as it ends; it must not be started again by itself. */
@@ -20,7 +25,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     return node.err;
   }
 
-  it('is refused where there is no such cluster, and with another name', async () => {
+  played('is refused where there is no such cluster, and with another name', async () => {
     stage = await ClusterStage.open(etcd(), ['a'], false);
     expect(await refused(stage.start('a'))).to.include(
       `CLUSTER_UNKNOWN: etcd holds no cluster named ${stage.name}`,
@@ -35,7 +40,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     );
   });
 
-  it('is refused on a copy of another log, and a server alone on any copy', async () => {
+  played('is refused on a copy of another log, and a server alone on any copy', async () => {
     stage = await ClusterStage.open(etcd(), ['a']);
     const leader = await stage.leader();
     stage.node(leader).kill('SIGTERM');
@@ -55,7 +60,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     );
   });
 
-  it('is refused with other settings than the cluster has agreed on', async () => {
+  played('is refused with other settings than the cluster has agreed on', async () => {
     stage = await ClusterStage.open(etcd(), ['a'], false);
     await stage.run('init', '--lease-duration-ms', '20s');
     expect(await refused(stage.start('a'))).to.include(
@@ -66,7 +71,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     await stage.leader();
   });
 
-  it('is refused under the name of a node that runs', async () => {
+  played('is refused under the name of a node that runs', async () => {
     stage = await ClusterStage.open(etcd(), ['a', 'b'], false);
     await stage.run('init');
     stage.start('a');
@@ -76,7 +81,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     );
   });
 
-  it('waits for an etcd that does not answer, alive and in words', async () => {
+  played('waits for an etcd that does not answer, alive and in words', async () => {
     stage = await ClusterStage.open(etcd(), ['a'], false);
     await stage.run('init');
     for (const member of [0, 1]) await etcd().kill(member);
@@ -91,7 +96,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     expect((await node.ended).code).to.equal(0);
   });
 
-  it('ends at once while it waits for an etcd that does not answer', async () => {
+  played('ends at once while it waits for an etcd that does not answer', async () => {
     stage = await ClusterStage.open({ urls: ['http://127.0.0.1:9'] }, ['a'], false);
     const node = stage.start('a', ['--lease-duration-ms', '5s']);
     await stage.until('it says so', () => node.out.includes('etcd does not answer') || undefined);
@@ -100,7 +105,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     expect((await node.ended).code).to.equal(0);
   });
 
-  it('goes on with the log of a server, which never starts alone again', async () => {
+  played('goes on with the log of a server, which never starts alone again', async () => {
     stage = await ClusterStage.open(etcd(), ['a', 'b'], false);
     const dir = stage.dataDir('a');
     const server = stage.startAlone(dir);
@@ -128,7 +133,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     expect(records).to.have.length(4);
   });
 
-  it('a directory of a server is refused with the command that converts it', async () => {
+  played('a directory of a server is refused with the command that converts it', async () => {
     stage = await ClusterStage.open(etcd(), ['a'], false);
     const server = stage.startAlone(stage.dataDir('a'));
     await server.ready();
@@ -139,7 +144,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     expect(said).to.include(`leasehold cluster init --from ${stage.dataDir('a')}`);
   });
 
-  it('of a node that cannot lead is tried again, without ending, until it can', async () => {
+  played('of a node that cannot lead is tried again, without ending, until it can', async () => {
     stage = await ClusterStage.open(etcd(), ['a']);
     await stage.leader();
     const before = stage.node('a');
@@ -160,7 +165,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     await stage.compared();
   });
 
-  it('shows its nodes, and forgets one that is gone', async () => {
+  played('shows its nodes, and forgets one that is gone', async () => {
     stage = await ClusterStage.open(etcd(), ['a', 'b']);
     const leader = await stage.leader();
     const gone = leader === 'a' ? 'b' : 'a';
@@ -178,7 +183,7 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     expect((await stage.run('free')).out).to.include('0 groups of records were deleted');
   });
 
-  it('halts when etcd was set back, and goes on from the longest log', async () => {
+  played('halts when etcd was set back, and goes on from the longest log', async () => {
     stage = await ClusterStage.open(etcd(), ['a', 'b']);
     const leader = await stage.leader();
     const next = leader === 'a' ? 'b' : 'a';
@@ -197,4 +202,6 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     await stage.leader();
     await stage.compared();
   });
+
+  for (const [title, play] of inTurn(cases, 3)) it(title, play);
 });
