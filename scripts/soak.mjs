@@ -12,9 +12,11 @@ const proof = (file, title, env = {}) => ({
 });
 const { CYCLES = '500', MINUTES = '10', SEED } = process.env;
 const sim = ['--max-semi-space-size=64', 'dist/test/simulator/main.js', '--forever'];
+const forMinutes = ['--minutes', MINUTES, ...(SEED ? ['--seed', SEED] : [])];
 
 const SOAKS = {
-  sim: { words: [...sim, '--minutes', MINUTES, ...(SEED ? ['--seed', SEED] : [])], env: {} },
+  sim: { words: [...sim, ...forMinutes], env: {} },
+  replicated: { words: [...sim, '--replicated', '--steps', '2000', ...forMinutes], env: {} },
   images: proof('reliability/crash-images', 'leave what'),
   flush: proof('reliability/flush-order', 'no byte'),
   calls: proof('reliability/every-call', 'loses nothing'),

@@ -33,6 +33,7 @@ const WITH_PROCESSES = [
   'cli/work',
   'actors/system',
   'house/build',
+  'support/etcd/real-etcd',
 ];
 /** Those that take whole installations are played with the proofs alone. */
 const WITH_INSTALLATIONS = ['package/install', 'package/runners', 'package/schemas'];

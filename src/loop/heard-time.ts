@@ -61,7 +61,7 @@ export function inheritedMs(
 ): number | undefined {
   if (heard === undefined || heard.bootId !== local.bootId) return undefined;
   if (heard.epoch !== epoch) return 0;
-  return Math.floor(heard.at + Math.max(0, local.monotonicMs - heard.monotonicMs));
+  return Math.floor(heard.at) + Math.floor(Math.max(0, local.monotonicMs - heard.monotonicMs));
 }
 
 /** The text in which it is kept in a file beside the mirror. */

@@ -5,7 +5,7 @@ import type { Request, SubmitRequest } from '../../src/model/request.ts';
 import { TASK_STATES } from '../../src/model/request.ts';
 import type { Network } from './network.ts';
 import { Random } from './random.ts';
-import type { World } from './world.ts';
+import type { Stage } from './stage.ts';
 
 /** While nobody answers, nobody asks more and more. */
 const OPEN_MAX = 100;
@@ -14,7 +14,7 @@ const MEDDLING_PAUSES = [5, 20, 50];
 
 export class Clients {
   isOpen = true;
-  private readonly world: World;
+  private readonly world: Stage;
   private readonly network: Network;
   private readonly dice: Random;
   private requestIds = 0;
@@ -22,7 +22,7 @@ export class Clients {
   /** Made once: most of what happens in a world is that somebody looks again. */
   private readonly submitAgain = (): void => this.submitLater();
 
-  constructor(world: World, network: Network) {
+  constructor(world: Stage, network: Network) {
     this.world = world;
     this.network = network;
     this.dice = new Random(world.settings.seed, 'clients');

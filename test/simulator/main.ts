@@ -5,6 +5,9 @@ import { parseArgs } from 'node:util';
 import { catchFault } from './catch.ts';
 import { FAULTS } from './faults.ts';
 import { OWN_FAULTS } from './own-faults.ts';
+import { CLUSTER_FAULTS } from './replicated/cluster-faults.ts';
+import { runCluster } from './replicated/run.ts';
+import { clusterSettingsOf } from './replicated/settings.ts';
 import { type Run, run } from './run.ts';
 import { type Settings, settingsOf } from './settings.ts';
 import { shrink } from './shrink.ts';
@@ -14,6 +17,7 @@ const HELP = `npm run sim -- [--seed N] [--steps M] [--runs R]   R seeds from N,
 npm run sim -- --forever [--minutes K]             fresh seeds until one fails, or K minutes
 npm run sim -- --settings JSON                     one run as a failure printed it
 npm run sim -- --faults                            every planted fault and what caught it
+npm run sim -- --replicated …                      all of that with several nodes over etcd
   --lines L   how much of the transcript is shown    --no-shrink   only the first failure`;
 
 const { values } = parseArgs({
@@ -26,11 +30,31 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     settings: { type: 'string' },
     faults: { type: 'boolean', default: false },
+    replicated: { type: 'boolean', default: false },
     lines: { type: 'string', default: '40' },
     shrink: { type: 'boolean', default: true },
     help: { type: 'boolean', default: false },
   },
 });
+
+/** The simulator of one coordinator, or that of several nodes. */
+const SIMULATORS = {
+  simple: {
+    run,
+    entry: 'test/simulator/run.js',
+    name: 'run',
+    settingsOf,
+    faults: [...FAULTS, ...OWN_FAULTS],
+  },
+  replicated: {
+    run: runCluster as typeof run,
+    entry: 'test/simulator/replicated/run.js',
+    name: 'runCluster',
+    settingsOf: clusterSettingsOf,
+    faults: CLUSTER_FAULTS,
+  },
+} as const;
+const simulator = SIMULATORS[values.replicated ? 'replicated' : 'simple'];
 
 if (values.help) console.log(HELP);
 else if (values.faults) await showFaults();
@@ -49,8 +73,8 @@ async function simulate(): Promise<void> {
   for (; seed < first + runs && elapsed() < seconds; seed += 1) {
     const settings = values.settings
       ? (JSON.parse(values.settings) as Settings)
-      : settingsOf(seed, steps);
-    const result = await run(settings);
+      : simulator.settingsOf(seed, steps);
+    const result = await simulator.run(settings);
     records += result.records;
     const done = seed + 1 - first;
     if (result.failure === undefined) {
@@ -72,7 +96,7 @@ async function simulate(): Promise<void> {
 async function tell(settings: Settings, failed: Run): Promise<void> {
   show(settings, failed);
   if (!values.shrink || values.settings) return;
-  const small = await shrink(settings, failed, 60_000);
+  const small = await shrink(settings, failed, 60_000, simulator.run);
   console.log(`\nthe smallest of ${small.tried} more runs that fails alike:\n`);
   show(small.settings, small.run);
 }
@@ -81,13 +105,15 @@ function show(settings: Settings, { failure, records, transcript }: Run): void {
   console.log(transcript(Number(values.lines)));
   console.log(`seed ${settings.seed} fails after ${records} records`);
   console.log(`${failure?.checker}: ${failure?.message}`);
-  console.log(`again: npm run sim -- --settings '${JSON.stringify(settings)}'`);
+  const flags = values.replicated ? '--replicated ' : '';
+  console.log(`again: npm run sim -- ${flags}--settings '${JSON.stringify(settings)}'`);
 }
 
 async function showFaults(): Promise<void> {
   console.log('| planted fault | seen first by | after records |\n|---|---|---|');
-  for (const [number, fault] of [...FAULTS, ...OWN_FAULTS].entries()) {
-    const caught = await catchFault(fault, number, Number(values.seed ?? 1), 100_000);
+  for (const [number, fault] of simulator.faults.entries()) {
+    const seed = Number(values.seed ?? 1);
+    const caught = await catchFault(fault, number, seed, 100_000, simulator);
     console.log(`| ${fault.name} | ${caught?.checker ?? 'nobody'} | ${caught?.records} |`);
     if (caught === undefined) process.exitCode = 1;
   }

@@ -12,7 +12,7 @@ import {
 import type { Request } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
 import { Random } from './random.ts';
-import type { World } from './world.ts';
+import type { Stage } from './stage.ts';
 
 const RETRY: RetryKnobs = { retries: 4, backoffMs: 20, backoffMaxMs: 500 };
 const TIMEOUT_MS = 400;
@@ -43,7 +43,7 @@ interface Awaited {
 }
 
 export class Network {
-  private readonly world: World;
+  private readonly world: Stage;
   private readonly dice: Random;
   private readonly calls = new Map<number, { readonly call: Call; readonly attempt: number }>();
   /** What a request waits → sendings that do, in the order of their ends. */
@@ -52,7 +52,7 @@ export class Network {
   /** Calls that are not over. */
   open = 0;
 
-  constructor(world: World) {
+  constructor(world: Stage) {
     this.world = world;
     this.dice = new Random(world.settings.seed, 'network');
     world.onAnswer = (ticket, response) => this.answered(ticket, response);

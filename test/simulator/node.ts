@@ -36,8 +36,9 @@ export class NodeLog extends MemoryLog {
   private readonly stretchRecords: number;
   private readonly stretches: Stretch[] = [];
 
-  constructor(device: DecodedStore, segmentRecords: number) {
-    super({ store: device, segmentRecords, manual: true });
+  /** @param manual whether commits wait for `settle` */
+  constructor(device: DecodedStore, segmentRecords: number, manual = true) {
+    super({ store: device, segmentRecords, manual });
     this.device = device;
     this.stretchRecords = segmentRecords;
   }

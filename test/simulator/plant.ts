@@ -18,8 +18,8 @@ export interface Planted {
 }
 
 /** @throws Error with the fault's name when a text of it does not stand exactly once. */
-export function plantedFiles(fault: Fault): CompiledFiles {
-  const files = CompiledFiles.from(ENTRIES);
+export function plantedFiles(fault: Fault, entries: readonly string[] = ENTRIES): CompiledFiles {
+  const files = CompiledFiles.from(entries);
   const product = CompiledFiles.of(PRODUCT);
   for (const [from, to] of fault.changes) {
     try {
@@ -31,6 +31,18 @@ export function plantedFiles(fault: Fault): CompiledFiles {
     }
   }
   return files;
+}
+
+/** One module of the simulator, and all that it uses, on the changed product. */
+export async function plantIn<T>(
+  fault: Fault,
+  number: number,
+  entry: string,
+): Promise<{ readonly module: T; remove(): void }> {
+  const root = `${BUILT}planted/${process.pid}-${number}/`;
+  plantedFiles(fault, [entry]).write(root);
+  const module = (await import(root + entry)) as T;
+  return { module, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
 export async function plant(fault: Fault, number: number): Promise<Planted> {

@@ -3,9 +3,15 @@
 
 import type { Run } from './run.ts';
 import { run } from './run.ts';
-import type { Settings, Trouble } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 const SEEDS_TRIED = 40;
+/** Where settings keep the rates of what goes wrong; those of a cluster have more of them. */
+const TROUBLES = ['troubles', 'cluster', 'etcd'] as const;
+
+type Rates = Readonly<Record<string, number>>;
+const troublesIn = (settings: Settings, kind: (typeof TROUBLES)[number]): Rates =>
+  (settings as unknown as Readonly<Record<string, Rates | undefined>>)[kind] ?? {};
 
 export interface Shrunk {
   readonly settings: Settings;
@@ -15,8 +21,13 @@ export interface Shrunk {
 }
 
 /** @param limitMs for all runs together; the smallest so far is given back then. */
-export async function shrink(settings: Settings, failed: Run, limitMs: number): Promise<Shrunk> {
-  const shrinker = new Shrinker(settings, failed, performance.now() + limitMs);
+export async function shrink(
+  settings: Settings,
+  failed: Run,
+  limitMs: number,
+  play = run,
+): Promise<Shrunk> {
+  const shrinker = new Shrinker(settings, failed, performance.now() + limitMs, play);
   await shrinker.work();
   return { settings: shrinker.settings, run: shrinker.failed, tried: shrinker.tried };
 }
@@ -26,8 +37,10 @@ class Shrinker {
   failed: Run;
   tried = 0;
   private readonly until: number;
+  private readonly play: typeof run;
 
-  constructor(settings: Settings, failed: Run, until: number) {
+  constructor(settings: Settings, failed: Run, until: number, play: typeof run) {
+    this.play = play;
     this.settings = settings;
     this.failed = failed;
     this.until = until;
@@ -51,15 +64,20 @@ class Shrinker {
 
   /** Records first, then what is in the settings. */
   private size(): number {
-    const { troubles, workers, queues, backlog, batch, delays } = this.settings;
-    const kinds = Object.values(troubles).filter((rate) => rate > 0).length;
+    const { workers, queues, backlog, batch, delays } = this.settings;
+    const rates = TROUBLES.flatMap((kind) => Object.values(troublesIn(this.settings, kind)));
+    const kinds = rates.filter((rate) => rate > 0).length;
     return this.failed.records * 1_000 + kinds + workers + queues + backlog + batch + delays.length;
   }
 
   private async fewerTroubles(): Promise<void> {
-    for (const name of Object.keys(this.settings.troubles) as Trouble[]) {
-      if (this.settings.troubles[name] === 0) continue;
-      await this.attempt({ troubles: { ...this.settings.troubles, [name]: 0 } });
+    for (const kind of TROUBLES) {
+      const before = troublesIn(this.settings, kind);
+      for (const name of Object.keys(before)) {
+        const now = troublesIn(this.settings, kind);
+        if (now[name] === 0) continue;
+        await this.attempt({ [kind]: { ...now, [name]: 0 } });
+      }
     }
   }
 
@@ -69,7 +87,7 @@ class Shrinker {
     const settings = { ...this.settings, ...change, records: this.failed.records + 1 };
     if (JSON.stringify(settings) === JSON.stringify(this.settings)) return;
     this.tried += 1;
-    const result = await run(settings);
+    const result = await this.play(settings);
     if (result.failure?.checker !== this.failed.failure?.checker) return;
     if (result.records > this.failed.records) return;
     if (change.seed !== undefined && result.records === this.failed.records) return;

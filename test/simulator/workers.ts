@@ -9,7 +9,7 @@ import type { Lease } from '../../src/model/response.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Network } from './network.ts';
 import { Random } from './random.ts';
-import type { World } from './world.ts';
+import type { Stage } from './stage.ts';
 
 const STALE_KEPT = 20;
 
@@ -22,7 +22,7 @@ interface Execution {
 }
 
 export class Workers {
-  private readonly world: World;
+  private readonly world: Stage;
   private readonly network: Network;
   private readonly dice: Random;
   /** Leases that somebody holds no more, but may still talk about. */
@@ -31,7 +31,7 @@ export class Workers {
   private readonly believers = new Map<number, Execution>();
   private readonly queues: readonly string[];
 
-  constructor(world: World, network: Network) {
+  constructor(world: Stage, network: Network) {
     this.world = world;
     this.network = network;
     this.dice = new Random(world.settings.seed, 'workers');
@@ -105,7 +105,8 @@ export class Workers {
     const ended = world.model.book.find(record.taskId)?.leases.at(-2);
     if (ended?.id !== lease.leaseId || ended.end !== 'expired') return;
     if (isOver || held.phase !== 'held' || timeJumps !== world.timeJumps) return;
-    if (world.events.now < held.endsAtMs) {
+    const drift = world.driftMs(lease.leaseMs);
+    if (world.events.now < held.endsAtMs - drift) {
       const what = `lease ${lease.leaseId} ends at ${held.endsAtMs} for its worker`;
       throw new Violation('belief', `${what}, lease ${record.seq} begins at ${world.events.now}`);
     }

@@ -22,6 +22,7 @@ import { Model } from './model/model.ts';
 import { digestText, Node } from './node.ts';
 import { Random } from './random.ts';
 import type { Settings, Troubles } from './settings.ts';
+import type { Stage } from './stage.ts';
 import { Transcript } from './transcript.ts';
 import { turn, until } from './turn.ts';
 
@@ -33,13 +34,15 @@ const TICK_MS = 50;
 const SCAN_EVERY = 2_000;
 const REPLAY_EVERY = 10_000;
 
-export class World {
+export class World implements Stage {
   readonly events = new Events();
   readonly store = new DecodedStore();
   readonly transcript = new Transcript();
   readonly model: Model;
   readonly settings: Settings;
   troubles: Troubles;
+  /** The one clock of the machine is that of the world. */
+  readonly driftMs = (): number => 0;
   node: Node;
   onAnswer: (ticket: number, response: Response) => void = () => {};
   onGrant: (record: LeaseGranted) => void = () => {};

@@ -15,6 +15,7 @@ export class Forgetting {
   private readonly book: Book;
   private readonly knobs: ModelKnobs;
   private ticksLate = 0;
+  private tickedAt = 0;
   /** Until then nothing more is due, as the last look at everything found. */
   private quietUntil = Number.NEGATIVE_INFINITY;
 
@@ -27,7 +28,10 @@ export class Forgetting {
   next(actual: LogRecord | undefined, now: number): HistoryForgotten | undefined {
     if (actual?.type !== 'HistoryForgotten') {
       const isLate = now >= this.from && this.through(now) !== undefined;
-      this.ticksLate = isLate ? this.ticksLate + 1 : 0;
+      // A clock that stands still brings nothing about.
+      if (!isLate) this.ticksLate = 0;
+      else if (now > this.tickedAt) this.ticksLate += 1;
+      this.tickedAt = now;
       if (this.ticksLate > PATIENCE) throw new Violation('liveness', 'nothing is forgotten');
       return undefined;
     }

@@ -173,6 +173,10 @@ export class MemoryEtcd {
     return [...this.standing];
   }
 
+  raise(alarm: 'NOSPACE' | 'CORRUPT'): void {
+    this.standing.add(alarm);
+  }
+
   /** The operator's word that there is room again. */
   disarm(): void {
     this.standing.clear();
