@@ -35,7 +35,7 @@ export interface ClusterNodeOptions {
   readonly failedStarts: number;
   /** With what it last knew of head, once it has caught up. */
   readonly copy: Copy & { readonly head: Head };
-  readonly heard: HeardNote;
+  readonly heard: Pick<HeardNote, 'heard' | 'local' | 'keep'>;
   /** A whole number from 1 to 2^53 - 1, another one each time. */
   leaseId(): number;
   /** Whether the log still takes this node's records; see leadership.ts. */
@@ -72,8 +72,8 @@ export class ClusterNode {
       ...{ etcd, time, beatMs, silenceMs, key: keys.leader },
       heard: ({ epoch, at }, revision) => {
         // A candidate's first beats tell no time.
-        const known = epoch > 0 && this.hasCaughtUp ? options.copy.head.epoch : 0;
-        if (known > 0) heard.keep(hear(heard.heard, { epoch, at, revision }, known, heard.local));
+        const known = this.hasCaughtUp ? options.copy.head.epoch : 0;
+        if (epoch > 0) heard.keep(hear(heard.heard, { epoch, at, revision }, known, heard.local));
         this.show();
       },
     });

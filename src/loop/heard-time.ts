@@ -31,7 +31,8 @@ export interface LocalTime {
 }
 
 /**
- * @param headEpoch the epoch of the log's head: a beat of any other writer says nothing
+ * @param headEpoch the epoch of the log's head, as far as this node knows; it may not have read the
+ * start of the leader whose beat it hears
  * @returns what is known now
  */
 export function hear(
@@ -40,9 +41,12 @@ export function hear(
   headEpoch: number,
   local: LocalTime,
 ): Heard | undefined {
-  if (beat.epoch !== headEpoch) return known;
+  // A writer that was deposed tells no time. But as long as nothing else is known its beat shows
+  // that the cluster lives, so that the wall clock has no say.
+  const isKnown = known !== undefined && known.bootId === local.bootId;
+  if (beat.epoch < headEpoch && isKnown) return known;
   // The same beat read once more is not news: it was heard when it came first.
-  if (beat.revision === known?.revision && local.bootId === known.bootId) return known;
+  if (isKnown && beat.revision === known.revision) return known;
   const { epoch, at, revision } = beat;
   return { epoch, at, revision, monotonicMs: local.monotonicMs, bootId: local.bootId };
 }

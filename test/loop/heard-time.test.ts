@@ -42,7 +42,19 @@ describe('inherited time', () => {
       1_000,
     ],
     ['the same beat read again', heard([beat(1_000), 50], [beat(1_000), 950]), 950, 1_900],
-    ['a beat of a writer that was deposed', heard([beat(1_000, 1, 6), 50]), 50, undefined],
+    ['only a beat of a writer that was deposed', heard([beat(1_000, 1, 6), 50]), 50, 0],
+    [
+      'a beat of the leader, before its start was read',
+      heard([beat(900, 1, 6), 40, 6], [beat(1_000, 2), 50, 6]),
+      60,
+      1_010,
+    ],
+    [
+      'a beat of the leader after one of a deposed writer',
+      heard([beat(9_000, 1, 6), 40], [beat(1_000, 2), 50]),
+      60,
+      1_010,
+    ],
     [
       'a beat of a deposed writer after those of the leader',
       heard([beat(1_000), 50], [beat(9_000, 2, 6), 60]),
