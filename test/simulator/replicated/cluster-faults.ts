@@ -25,11 +25,6 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
     seenBy: ['stale'],
   },
   {
-    name: 'a log is opened again without a barrier',
-    changes: [["if (!isWriter) return 'settled';", "if (isWriter || true) return 'settled';"]],
-    seenBy: ['barrier', 'answers'],
-  },
-  {
     name: 'a refused group is judged by its number, not by its writer',
     changes: [
       [
@@ -92,8 +87,8 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
     name: 'the maximum of the beats is kept',
     changes: [
       [
-        'if (beat.revision === known?.revision && local.bootId === known.bootId) return known;',
-        'if (known?.epoch === beat.epoch && local.bootId === known.bootId && known.at + ' +
+        'if (isKnown && beat.revision === known.revision) return known;',
+        'if (isKnown && known.epoch === beat.epoch && known.at + ' +
           'local.monotonicMs - known.monotonicMs > beat.at) return known;',
       ],
     ],
@@ -109,7 +104,7 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
     changes: [
       ['if (!isLive || mirrored === undefined) continue;', 'if (mirrored === undefined) continue;'],
     ],
-    seenBy: ['trim'],
+    seenBy: ['trim', 'exception'],
   },
   {
     name: 'one mirror is enough to trim',
@@ -118,14 +113,26 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** It takes an etcd that was set back: restored.ts plays that. */
-export const RESTORED_FAULT: Fault = {
-  name: 'head is compared without its value',
-  changes: [
-    [
-      '{ key, modRevision: known.revision }, { key, value: known.value },',
-      '{ key, modRevision: known.revision },',
-    ],
-  ],
-  seenBy: ['restored'],
-};
+/** What takes a moment that chance does not find is played as a scene of its own. */
+export const SCENE_FAULTS: readonly (Fault & { readonly entry: string; readonly scene: string })[] =
+  [
+    {
+      name: 'head is compared without its value',
+      changes: [
+        [
+          '{ key, modRevision: known.revision }, { key, value: known.value },',
+          '{ key, modRevision: known.revision },',
+        ],
+      ],
+      seenBy: ['restored'],
+      entry: 'test/simulator/replicated/restored.js',
+      scene: 'playRestored',
+    },
+    {
+      name: 'a log is opened again without a barrier',
+      changes: [["if (!isWriter) return 'settled';", "if (isWriter || true) return 'settled';"]],
+      seenBy: ['barrier'],
+      entry: 'test/simulator/replicated/late-group.js',
+      scene: 'playLateGroup',
+    },
+  ];

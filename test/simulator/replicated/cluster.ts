@@ -2,6 +2,7 @@
 // faulty network to it, and processes that come, follow, lead and go. Clients and workers see one
 // service; which process a request reaches is the network's whim.
 
+import { ClusterError } from '../../../src/cluster/cluster-error.ts';
 import { EtcdError } from '../../../src/log/etcd/etcd.ts';
 import { encodeHead } from '../../../src/log/etcd/head.ts';
 import type { CoordinatorStarted, LeaseGranted } from '../../../src/model/records.ts';
@@ -26,6 +27,7 @@ import { Machine } from './machine.ts';
 import { Member } from './member.ts';
 import { MirrorStore } from './mirror.ts';
 import { openLog } from './open-log.ts';
+import { ProductNode } from './product-node.ts';
 import type { ClusterSettings, ClusterTroubles } from './settings.ts';
 import { Trimming } from './trimming.ts';
 
@@ -53,6 +55,7 @@ export class Cluster implements Stage {
   private readonly trimming: Trimming;
   private readonly touched = new Set<Member>();
   private tickets = 0;
+  private leases = 1_000_000;
   private members = 0;
 
   constructor(settings: ClusterSettings) {
@@ -163,8 +166,13 @@ export class Cluster implements Stage {
     });
     machine.member = member;
     this.transcript.add(this.now(), `${name} runs`);
-    const hearing = new Hearing(member, this.events, this.agreed, PREFIX);
+    if (this.settings.isProduct) {
+      member.product = new ProductNode(this, member, () => this.newLease());
+      void this.follows(member, member.product);
+      return;
+    }
     this.trimming.report(member);
+    const hearing = new Hearing(member, this.events, this.agreed, PREFIX);
     this.beat(member);
     this.advise(member, hearing);
   }
@@ -181,8 +189,24 @@ export class Cluster implements Stage {
   }
 
   /** Tries to lead, rightly or wrongly. */
-  elect(member: Member): void {
-    if (member.phase === 'following') void this.lead(member);
+  elect({ member }: Machine): void {
+    // The product's nodes campaign when nobody holds the key.
+    if (this.settings.isProduct) this.etcd.txn([], [{ remove: KEYS.leader }]);
+    else if (member?.phase === 'following') void this.lead(member);
+  }
+
+  /** The product's own course of a node. */
+  private async follows(member: Member, product: ProductNode): Promise<void> {
+    const led = await product.elected().catch((error: Error) => error);
+    if (member.phase === 'over' || led === undefined) return;
+    if (led instanceof Error) return this.notOpened(member, led);
+    this.transcript.add(this.now(), `${member.name} is elected`);
+    member.lead(product.log, this.settings.knobs, led);
+  }
+
+  private newLease(): number {
+    this.leases += 1;
+    return this.leases;
   }
 
   private async lead(member: Member): Promise<void> {
@@ -206,7 +230,8 @@ export class Cluster implements Stage {
   private notOpened(member: Member, error: Error): void {
     this.transcript.add(this.now(), `${member.name}: ${error.message}`);
     const { code } = error as Error & { code?: string };
-    if (error instanceof EtcdError) member.phase = 'following';
+    if (error instanceof ClusterError) this.kill(member.machine, 1_000);
+    else if (error instanceof EtcdError) member.phase = 'following';
     else if (code === 'LOG_BEHIND') {
       this.copyMirror(member.machine);
       this.kill(member.machine, 10);
@@ -219,6 +244,7 @@ export class Cluster implements Stage {
     const fullest = others.reduce((a, b) => (a.mirror.last >= b.mirror.last ? a : b));
     machine.mirror = new MirrorStore(machine.name, this.agreed);
     machine.mirror.fill(fullest.mirror);
+    machine.disk += 1;
     this.transcript.add(this.now(), `${machine.name} copies ${fullest.name}`);
   }
 
@@ -230,7 +256,7 @@ export class Cluster implements Stage {
       this.advise(member, hearing);
       if (member.phase !== 'following') return;
       const isSilent = this.events.now - hearing.heardAt > SILENCE_MS;
-      if (isSilent && this.dice.chance(0.3)) this.elect(member);
+      if (isSilent && this.dice.chance(0.3)) void this.lead(member);
       else if (this.dice.chance(0.3)) void this.follow(member);
     });
   }
@@ -262,6 +288,11 @@ export class Cluster implements Stage {
   private look(member: Member): void {
     if (!member.runsLoop) return;
     this.judge.wentOn(member);
+    const { view } = member.loop ?? {};
+    if (view?.mode === 'serving' && member.product && member.toldEpoch !== view.state.epoch) {
+      member.toldEpoch = view.state.epoch;
+      member.product.leads(view.state.epoch, () => view.clockOffsetMs + member.machine.wall());
+    }
     if (member.fatal === undefined) return;
     const { code, message } = member.fatal as Error & { code?: string };
     this.transcript.add(this.now(), `${member.name} ends: ${message}`);

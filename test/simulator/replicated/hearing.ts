@@ -80,9 +80,10 @@ export class Hearing {
     const { machine } = this.member;
     const local = machine.local();
     machine.heard = hear(machine.heard, { epoch, at, revision }, this.headEpoch, local);
-    if (this.agreed.epochAt(revision) !== epoch) return;
-    this.heardAt = this.events.now;
-    machine.delivered = { epoch, at, monotonicMs: local.monotonicMs, boot: machine.boot };
+    const isOld = this.agreed.epochAt(revision) !== epoch;
+    if (isOld && machine.delivered?.boot === machine.boot) return;
+    if (!isOld) this.heardAt = this.events.now;
+    machine.delivered = { epoch, revision, at, monotonicMs: local.monotonicMs, boot: machine.boot };
   }
 }
 

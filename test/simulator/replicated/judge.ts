@@ -18,6 +18,9 @@ import type { Transcript } from '../transcript.ts';
 import type { Agreed } from './agreed.ts';
 import type { Member } from './member.ts';
 
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
 export class Judge {
   readonly model: Model;
   leader: Member | undefined;
@@ -51,6 +54,7 @@ export class Judge {
   /** A process tries to lead with this record: is it the one that the rulings ask for? */
   starts(member: Member, record: CoordinatorStarted): void {
     const { seq } = record;
+    if (member.product !== undefined && !member.hasStarted) this.firstStart(member, record);
     const lastAt = this.agreed.record(seq - 1)?.at ?? 0;
     const startedAt = Math.floor(member.machine.wall());
     const base = { type: 'CoordinatorStarted', prev: 0, formatVersion: 1, startedAt } as const;
@@ -58,6 +62,26 @@ export class Judge {
     if (different !== undefined) this.agreed.report(new Violation('time', `start: ${different}`));
     this.starting = this.starting.filter((one) => one.record.seq > this.agreed.last);
     this.starting.push({ member, record });
+  }
+
+  /**
+   * Of a process that follows as the product does: a beat may reach it before the start that it
+   * belongs to, and does not count then. So its time may be late, and never ahead.
+   */
+  private firstStart(member: Member, { seq, at }: CoordinatorStarted): void {
+    const { machine } = member;
+    const lastAt = this.agreed.record(seq - 1)?.at ?? 0;
+    const wall = Math.floor(machine.wall());
+    const allowed = machine.inheritedNow(this.agreed.epochOf(seq - 1)) ?? wall;
+    if (at < lastAt || at > Math.max(lastAt, allowed)) {
+      const what = `the start of ${member.name} is at ${at}, and may be at ${allowed}`;
+      this.agreed.report(new Violation('time', what));
+    }
+    member.hasStarted = true;
+    member.base = at;
+    member.baseMonotonicMs = machine.monotonic();
+    const isFarAhead = member.usesWallClock && lastAt > 0 && wall - lastAt > DAY_MS;
+    member.forgetFrom = at + (isFarAhead ? HOUR_MS : 0);
   }
 
   take(member: Member, ticket: number, request: Request): void {

@@ -13,6 +13,7 @@ const WALL_OFFSET_MAX_MS = 3 * 86_400_000;
 /** A beat as it was delivered, noted beside the product to look at what it makes of it. */
 export interface Delivered {
   readonly epoch: number;
+  readonly revision: number;
   readonly at: number;
   readonly monotonicMs: number;
   readonly boot: number;
@@ -28,6 +29,8 @@ export class Machine implements Clock {
   /** The newest beat of a leader that was delivered here. */
   delivered: Delivered | undefined;
   boot = 1;
+  /** Counts its disks: each has a mirror of its own. */
+  disk = 1;
   private readonly events: Events;
   private readonly rate: number;
   private wallOffsetMs: number;
@@ -43,6 +46,10 @@ export class Machine implements Clock {
     this.rate = 1 + ppm / 1e6;
     this.wallOffsetMs = wallOffset;
     this.monotonicMs = 1_000;
+  }
+
+  get diskName(): string {
+    return `${this.name}/${this.disk}`;
   }
 
   wall(): number {

@@ -6,6 +6,7 @@ import type { Log } from '../../../src/log/log.ts';
 import { Coordinator } from '../../../src/loop/coordinator.ts';
 import type { GroupCommit } from '../../../src/loop/group-commit.ts';
 import { inheritedMs } from '../../../src/loop/heard-time.ts';
+import type { CoordinatorOptions } from '../../../src/loop/loop-options.ts';
 import type { CoordinatorStarted, LogRecord } from '../../../src/model/records.ts';
 import type { Request } from '../../../src/model/request.ts';
 import type { FaultyNetwork } from '../../support/etcd/faulty-network.ts';
@@ -13,9 +14,13 @@ import type { ModelKnobs } from '../model/decide.ts';
 import type { Expected } from '../model/model.ts';
 import { digestText, type Given } from '../node.ts';
 import type { Machine } from './machine.ts';
+import type { ProductNode } from './product-node.ts';
 
 /** One that is stopping takes no more requests, and ends when everybody has been answered. */
 export type Phase = 'following' | 'catching up' | 'leading' | 'stopping' | 'over';
+
+/** What the product's own following gives to the loop that takes over. */
+export type Led = Pick<CoordinatorOptions, 'prepared' | 'inherited'>;
 
 /** What a process tells the world while it happens. */
 export interface MemberEvents {
@@ -56,6 +61,12 @@ export class Member {
   forgetFrom = 0;
   /** Nothing was heard of the leader's time: its wall clock was asked. */
   usesWallClock = false;
+  /** The product's own following and election, if it has them. */
+  product: ProductNode | undefined;
+  /** Its first start has shown from which time it goes on. */
+  hasStarted = false;
+  /** The epoch as whose leader the product's node was told to beat. */
+  toldEpoch = 0;
   private readonly events: MemberEvents;
 
   constructor(name: string, machine: Machine, network: FaultyNetwork, events: MemberEvents) {
@@ -79,7 +90,7 @@ export class Member {
   }
 
   /** Begins to lead, or to try: its log holds everything that etcd had when it was opened. */
-  lead(log: Log, knobs: ModelKnobs): void {
+  lead(log: Log, knobs: ModelKnobs, led: Led = {}): void {
     const { machine, events } = this;
     this.log = log;
     this.phase = 'leading';
@@ -91,6 +102,7 @@ export class Member {
       clock: machine,
       digestText,
       inherited: (epoch) => inheritedMs(machine.heard, machine.local(), epoch),
+      ...led,
       events: {
         answer: (ticket, response) =>
           this.given.push({ ticket, response, durable: events.durable() }),

@@ -7,7 +7,9 @@ import { inTurn, sized } from '../../support/tier.ts';
 import { catchFault } from '../catch.ts';
 import type { Fault } from '../faults.ts';
 import { plantIn } from '../plant.ts';
-import { CLUSTER_FAULTS, RESTORED_FAULT } from './cluster-faults.ts';
+import type { Run } from '../run.ts';
+import { CLUSTER_FAULTS, SCENE_FAULTS } from './cluster-faults.ts';
+import { playLateGroup } from './late-group.ts';
 import { playRestored } from './restored.ts';
 import { runCluster } from './run.ts';
 import { clusterSettingsOf } from './settings.ts';
@@ -52,10 +54,15 @@ describe('simulator of several nodes', () => {
       expect(failure, transcript(20)).to.equal(undefined);
     });
   }
+
+  it('a group that was given up does not arrive after all', async () => {
+    const { failure, transcript } = await playLateGroup();
+    expect(failure, transcript(1)).to.equal(undefined);
+  });
 });
 
 describe('simulator of several nodes: planted faults', () => {
-  const all: readonly Fault[] = [...CLUSTER_FAULTS, RESTORED_FAULT];
+  const all: readonly Fault[] = [...CLUSTER_FAULTS, ...SCENE_FAULTS];
 
   it('stand in docs/internals/SIMULATOR.md with a checker that may see them first', () => {
     const lines = readFileSync('docs/internals/SIMULATOR.md', 'utf8').split('\n');
@@ -73,18 +80,18 @@ describe('simulator of several nodes: planted faults', () => {
     }).timeout(600_000);
   }
 
-  it(RESTORED_FAULT.name, async () => {
-    const entry = 'test/simulator/replicated/restored.js';
-    const planted = await plantIn<{ readonly playRestored: typeof playRestored }>(
-      RESTORED_FAULT,
-      FIRST_NUMBER + all.length,
-      entry,
-    );
-    try {
-      const { failure } = await planted.module.playRestored(2);
-      expect(failure?.checker).to.be.oneOf(RESTORED_FAULT.seenBy);
-    } finally {
-      planted.remove();
-    }
-  });
+  for (const [number, fault] of SCENE_FAULTS.entries()) {
+    it(fault.name, async () => {
+      const place = FIRST_NUMBER + all.length + number;
+      const planted = await plantIn<Scenes>(fault, place, fault.entry);
+      try {
+        const { failure } = (await planted.module[fault.scene]?.(2)) ?? {};
+        expect(failure?.checker).to.be.oneOf(fault.seenBy);
+      } finally {
+        planted.remove();
+      }
+    });
+  }
 });
+
+type Scenes = Readonly<Record<string, (lost: number) => Promise<Run>>>;

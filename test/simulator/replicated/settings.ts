@@ -33,6 +33,8 @@ export interface ClusterTroubles {
 
 export interface ClusterSettings extends Settings {
   readonly machines: number;
+  /** Following and elections are the product's own; else they are as wrong as they like. */
+  readonly isProduct: boolean;
   readonly cluster: ClusterTroubles;
   readonly etcd: NetworkTroubles;
   /** What a message to etcd takes in ms, each as likely as it often stands here. */
@@ -55,7 +57,8 @@ export function clusterSettingsOf(seed: number, records: number): ClusterSetting
   return {
     ...base,
     backlog: Math.min(base.backlog, 60),
-    machines: pick('machines', [2, 2, 3, 3, 3, 5]),
+    isProduct: dice('product').chance(0.4),
+    machines: pick('machines', [2, 2, 2, 3, 3, 5]),
     cluster: {
       kill: rate('kill', 0.0003),
       reboot: rate('reboot', 0.0001),
@@ -69,9 +72,9 @@ export function clusterSettingsOf(seed: number, records: number): ClusterSetting
       clockStops: rate('clockStops', 0.0003),
       wallStep: rate('wallStep', 0.0005),
       jump: rate('jump', 0.0002),
-      wipe: rate('wipe', 0.0004),
+      wipe: rate('wipe', 0.001),
       leave: rate('leave', 0.001),
-      doubt: dice('doubt').chance(0.5) ? 0.5 : 0,
+      doubt: dice('doubt').chance(0.7) ? 1 : 0,
     },
     etcd: {
       requestLost: rate('requestLost', 0.005),

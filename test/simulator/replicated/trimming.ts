@@ -75,22 +75,25 @@ export class Trimming {
     else if ((await network.keepLease(lease)) === 0) return false;
     const { name } = machine;
     const value = Buffer.from(JSON.stringify({ mirrored: machine.mirror.last }));
-    const report = { put: `${PREFIX}live/${name}`, value, lease };
-    await network.txn([], [report, { put: `${PREFIX}nodes/${name}`, value: Buffer.from(name) }]);
+    const report = { put: `${PREFIX}sim-live/${name}`, value, lease };
+    await network.txn(
+      [],
+      [report, { put: `${PREFIX}sim-nodes/${name}`, value: Buffer.from(name) }],
+    );
     return true;
   }
 
   private async round(member: Member): Promise<void> {
     const { network } = member;
     const all = (name: string) => ({ get: `${PREFIX}${name}/`, end: `${PREFIX}${name}/~` });
-    const asked = [all('nodes'), all('live'), { get: `${PREFIX}trim` }];
+    const asked = [all('sim-nodes'), all('sim-live'), { get: `${PREFIX}trim` }];
     const { found, revision } = await network.txn([], asked);
     const [nodes = [], live = [], [trim] = []] = found;
     const through = trim === undefined ? 0 : decodeTrimMark(trim.value).through;
     const members = this.membersOf(nodes, live);
     const standing = (names: readonly string[]): Condition[] =>
       names.map((name) => {
-        const key = `${PREFIX}live/${name}`;
+        const key = `${PREFIX}sim-live/${name}`;
         return { key, modRevision: live.find((kv) => kv.key === key)?.modRevision ?? 0 };
       });
     const holders = deletionRestsOn(members, through);
@@ -141,7 +144,7 @@ export class Trimming {
     const { now } = this.cluster.events;
     return nodes.map((node) => {
       const name = textOf(node);
-      const kv = live.find(({ key }) => key === `${PREFIX}live/${name}`);
+      const kv = live.find(({ key }) => key === `${PREFIX}sim-live/${name}`);
       const known = this.seen.get(name) ?? { report: undefined, at: now };
       if (kv !== undefined) {
         const { mirrored } = JSON.parse(textOf(kv)) as { mirrored: number };

@@ -4,7 +4,7 @@
 
 import { Random } from '../random.ts';
 import type { Cluster } from './cluster.ts';
-import { PREFIX } from './layout.ts';
+import { KEYS, PREFIX } from './layout.ts';
 import type { Machine } from './machine.ts';
 import { MirrorStore } from './mirror.ts';
 import type { ClusterTroubles } from './settings.ts';
@@ -59,7 +59,7 @@ export class ClusterDisasters {
       case 'blackout':
         return cluster.machines.forEach((one) => this.reboot(one));
       case 'elect':
-        return machine.member && cluster.elect(machine.member);
+        return cluster.elect(machine);
       case 'stop':
         return this.stop();
       case 'partition':
@@ -95,6 +95,7 @@ export class ClusterDisasters {
     if (leader?.phase !== 'leading' || leader.loop?.view.mode !== 'serving') return;
     leader.phase = 'stopping';
     this.cluster.judge.stop(leader);
+    leader.product?.leave();
     this.cluster.events.after(this.dice.pick([100, 3_000]), () => {
       if (leader.phase === 'stopping') this.cluster.kill(leader.machine, 10);
     });
@@ -103,7 +104,8 @@ export class ClusterDisasters {
   private part({ member }: Machine): void {
     if (member === undefined) return;
     const { network } = member;
-    network.partition = this.dice.pick(['requests lost', 'answers lost', 'both lost']);
+    const kinds = ['requests lost', 'requests held', 'answers lost', 'both lost'] as const;
+    network.partition = this.dice.pick(kinds);
     this.cluster.events.after(this.dice.pick([50, 1_000, 5_000]), () => {
       network.partition = 'none';
     });
@@ -143,14 +145,16 @@ export class ClusterDisasters {
     // Whoever is left must be able to go on.
     if (cluster.machines.some(({ member }) => member === undefined)) return;
     cluster.kill(machine, this.dice.pick([4_000, 20_000, 100_000]));
-    cluster.events.after(GONE_MS, () => {
+    cluster.events.after(this.dice.pick([GONE_MS, 15_000]), () => {
       const { agreed, etcd } = cluster;
       const others = cluster.machines.filter((one) => one !== machine);
       const isHeld = others.some(({ mirror }) => mirror.last >= agreed.trimmed);
-      const isReported = etcd.range(`${PREFIX}live/${machine.name}`, undefined).kvs.length > 0;
+      const reports = [`${PREFIX}sim-live/${machine.name}`, KEYS.node(machine.name)];
+      const isReported = reports.some((key) => etcd.range(key, undefined).kvs.length > 0);
       if (!isHeld || isReported || machine.member !== undefined) return;
       cluster.transcript.add(cluster.now(), `${machine.name} has lost its disk`);
       machine.mirror = new MirrorStore(machine.name, cluster.agreed);
+      machine.disk += 1;
       machine.heard = undefined;
       machine.delivered = undefined;
     });

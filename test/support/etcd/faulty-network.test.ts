@@ -109,6 +109,20 @@ describe('the faulty network', () => {
     });
   }
 
+  it('partition, requests held: they arrive when it is over, and nobody waits', async () => {
+    const { etcd, network, told, pass, put } = stage();
+    network.partition = 'requests held';
+    put();
+    put('b');
+    await pass(1_000);
+    expect(told).to.deep.equal([`${CALL_MS}: no_answer`, `${CALL_MS}: no_answer`]);
+    expect(etcd.revision).to.equal(1);
+    network.partition = 'none';
+    await pass(1_000);
+    expect(etcd.revision).to.equal(3);
+    expect(told).to.have.length(2);
+  });
+
   it('a sender that is gone hears nothing, and what it sent still arrives', async () => {
     const { etcd, network, told, pass, put } = stage();
     put();

@@ -62,19 +62,36 @@ export interface NetworkOptions {
 }
 
 /** What goes through in a partition. */
-export type Partition = 'none' | 'requests lost' | 'answers lost' | 'both lost';
+export type Partition = 'none' | 'requests lost' | 'requests held' | 'answers lost' | 'both lost';
 
 /** Later than any sender waits. */
 const LATE_MS = [300, 1_200, 5_000];
+/** What was held on its way comes in another order. */
+const RELEASED_MS = [0, 1, 2, 5, 10, 20, 50];
 
 export class FaultyNetwork implements Etcd {
-  partition: Partition = 'none';
+  private cut: Partition = 'none';
+  private held: (() => void)[] = [];
   private readonly options: NetworkOptions;
   private readonly watches = new Set<FaultyWatch>();
   private isClosed = false;
 
   constructor(options: NetworkOptions) {
     this.options = options;
+  }
+
+  get partition(): Partition {
+    return this.cut;
+  }
+
+  /** Requests that were held arrive when the network is whole again. */
+  set partition(partition: Partition) {
+    this.cut = partition;
+    if (partition === 'requests held') return;
+    const { held } = this;
+    this.held = [];
+    const { scheduler, dice } = this.options;
+    for (const send of held) scheduler.after(dice.pick(RELEASED_MS), send);
   }
 
   txn(
@@ -136,6 +153,7 @@ export class FaultyNetwork implements Etcd {
   private call<T>(act: (etcd: MemoryEtcd) => T): Promise<T> {
     const { dice, scheduler, troubles, callMs } = this.options;
     return new Promise<T>((resolve, reject) => {
+      if (this.isClosed) return;
       let isOver = false;
       const end = (settle: () => void): void => {
         if (isOver || this.isClosed) return;
@@ -146,6 +164,7 @@ export class FaultyNetwork implements Etcd {
       const { requestLost, requestLate, requestDoubled } = troubles();
       const send = (delayMs: number): void =>
         scheduler.after(delayMs, () => this.arrive(act, (settle) => end(settle), resolve, reject));
+      if (this.cut === 'requests held') this.held.push(() => send(0));
       if (this.isRequestCut() || dice.chance(requestLost)) return;
       send(dice.chance(requestLate) ? dice.pick(LATE_MS) : this.delay());
       if (dice.chance(requestDoubled)) send(this.delay() + dice.pick([0, ...LATE_MS]));
@@ -173,12 +192,12 @@ export class FaultyNetwork implements Etcd {
   }
 
   private isRequestCut(): boolean {
-    return this.partition === 'requests lost' || this.partition === 'both lost';
+    return this.cut !== 'none' && this.cut !== 'answers lost';
   }
 
   private isAnswerCut(): boolean {
     const { dice, troubles } = this.options;
-    if (this.partition === 'answers lost' || this.partition === 'both lost') return true;
+    if (this.cut === 'answers lost' || this.cut === 'both lost') return true;
     return dice.chance(troubles().answerLost);
   }
 
