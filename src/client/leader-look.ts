@@ -32,6 +32,7 @@ export class LeaderLook<S extends AskedServer> {
 
   /** A request is open. @returns tells that it is not any more */
   begin(): () => void {
+    if (this.servers.length < 2) return () => {};
     this.open += 1;
     if (this.open === 1) this.wait();
     return () => {

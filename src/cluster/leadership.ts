@@ -109,8 +109,13 @@ export class Leadership {
   /** Another node may lead now. If none does after all, the key is made again. */
   private async standBack(): Promise<void> {
     const { time, silenceMs, mayWrite } = this.options;
-    await pause(time, STAND_BACK * silenceMs, this.ending.signal);
-    if (!this.ending.signal.aborted && (await mayWrite())) this.revision = 0;
+    const { signal } = this.ending;
+    for (let times = 0; times < STAND_BACK && !signal.aborted; times += 1) {
+      // A node that has begun to lead has fenced this one, which then ends at once.
+      await mayWrite();
+      await pause(time, silenceMs, signal);
+    }
+    if (!signal.aborted && (await mayWrite())) this.revision = 0;
   }
 
   private async keep(): Promise<void> {
