@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { verifyLeft } from './checked.ts';
 import { scratch } from './machine.ts';
 
-const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+/** The command line of this build. */
+export const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
 const READY_MS = 300_000;
 
 export interface Server {
