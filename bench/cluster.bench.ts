@@ -1,6 +1,6 @@
-// submit → lease → complete over the socket of the real server, on the log of one machine and on the
-// log that three members of etcd agree on, in turns in the same rounds. The node that leads has a
-// second node that follows it. Everything shares the processors and the disk of this machine.
+// submit → lease → complete over the socket of the real server, on the log of one machine and on
+// the log that three members of etcd agree on, in turns in the same rounds. The node that leads has
+// a second node that follows it. Everything shares the processors and the disk of this machine.
 
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

@@ -30,6 +30,7 @@ const SOAKS = {
   fuzz: proof('reliability/fuzz', 'lines and'),
   clock: proof('reliability/clock', 'no time goes', { ROUNDS: '50', MINUTES: '60' }),
   pauses: proof('reliability/pauses', 'larger token', { ROUNDS: '40', MINUTES: '60' }),
+  cluster: proof('reliability/nodes', 'tell nothing', { MINUTES: '30' }),
   workers: proof('client/worker-faults', '', { LEASEHOLD_SOAK_TASKS: '20000' }),
   threads: proof('reliability/threads', 'turn'),
   mixed: proof('reliability/mixed', 'stays flat', { ROUNDS: '1', MINUTES: '30' }),

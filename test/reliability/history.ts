@@ -6,7 +6,7 @@ import type { Fields } from '../support/server.ts';
 import type { Asked } from './traffic.ts';
 
 /** Refusals that promise that nothing happened; `log_unavailable` promises nothing. */
-const NOTHING_HAPPENED = new Set(['mailbox_full', 'recovering', 'shutting_down']);
+const NOTHING_HAPPENED = new Set(['mailbox_full', 'recovering', 'shutting_down', 'not_leader']);
 
 /** The queue of submits that only ask whether the server goes on; they are in no history. */
 const PROBE = 'probe';

@@ -43,12 +43,13 @@ export class Traffic {
   readonly #name: string;
   #stopping = false;
 
-  constructor(place: Place, options: TrafficOptions) {
+  /** @param to a server, or what opens the connection of each client */
+  constructor(to: Place | ((client: number) => Link), options: TrafficOptions) {
     traffics += 1;
     this.#name = `${options.seed}-${traffics}`;
     this.#options = options;
     const clients = Array.from({ length: options.clients }, (_, i) => {
-      const link = i % 2 === 0 ? new HttpLink(place.httpPort) : new SocketLink(place.socketPort);
+      const link = typeof to === 'function' ? to(i) : linkTo(to, i);
       this.#links.push(link);
       return this.#client(link, `w${i}`, new Random(options.seed, `client ${i}`));
     });
@@ -118,6 +119,9 @@ export class Traffic {
     return asked(this.history, link, op, params);
   }
 }
+
+const linkTo = ({ httpPort, socketPort }: Place, client: number): Link =>
+  client % 2 === 0 ? new HttpLink(httpPort) : new SocketLink(socketPort);
 
 /** Asks, and writes it down in a history; for those who ask beside a load. @throws Cut. */
 export async function asked(history: Asked[], link: Link, op: Op, params: Fields): Promise<Fields> {
