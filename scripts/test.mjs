@@ -47,6 +47,7 @@ const PROOFS = [
   'client/worker-faults',
   'log/lmdb-crash',
   'log/etcd/etcd-faults',
+  'log/etcd/replicated-log',
   'e2e/cluster-failover',
   'e2e/cluster-start',
   'e2e/crash',

@@ -6,9 +6,12 @@ import { Worker } from '../../src/index.ts';
 import { MovedClock } from '../reliability/moved-clock.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
 import type { Fields } from '../support/server.ts';
-import { inTurn } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { type Answered, ClusterStage, expectEachOnce, Submitters } from './cluster-stage.ts';
 import { SilentProxy } from './silent-proxy.ts';
+
+/** Deaths of a leader under a load. */
+const ROUNDS = sized(2, 1);
 
 const other = (node: string): string => (node === 'a' ? 'b' : 'a');
 
@@ -31,7 +34,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
 
   played('goes on when the leader is killed, and loses nothing that it acknowledged', async () => {
     const load = new Submitters(stage, 4);
-    for (let round = 0; round < 2; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const leader = await stage.leader();
       await stage.follows(other(leader));
       await pause(300);
@@ -43,7 +46,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     await load.stop();
     const records = await stage.compared();
     expectEachOnce(records, load);
-    expect(records.filter(({ type }) => type === 'CoordinatorStarted')).to.have.length(3);
+    expect(records.filter(({ type }) => type === 'CoordinatorStarted')).to.have.length(ROUNDS + 1);
   });
 
   played('a worker goes on over a failover, and no attempt is lost', async () => {
@@ -242,6 +245,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     'without a majority of etcd all is refused in bounded time, and goes on after',
     async () => {
       const leader = await stage.leader();
+      await stage.follows(other(leader));
       const taskId = await submitted(leader);
       const route = `/v1/tasks/${taskId}`;
       for (const member of [0, 1]) await etcd().kill(member);

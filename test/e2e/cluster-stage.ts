@@ -13,13 +13,17 @@ import { openEtcd } from '../../src/log/etcd/grpc-etcd.ts';
 import { encodeHead } from '../../src/log/etcd/head.ts';
 import { keysOf, prefixEnd } from '../../src/log/etcd/keys.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
-import { EXECUTABLE, Process, ServerProcess } from '../../src/play/demo/processes.ts';
+import { ServerProcess } from '../../src/play/demo/processes.ts';
+import { command, type Ran } from '../support/command.ts';
 import type { EtcdCluster } from '../support/etcd-cluster.ts';
 import { ownPort } from '../support/own-port.ts';
 import { cleanEnv, type Fields } from '../support/server.ts';
+import { sized } from '../support/tier.ts';
 
 /** Far longer than any failover: a busy neighbour may hold everything up. */
 const PATIENCE_MS = 60_000;
+/** Between two submits of a client: a short round is no load. */
+const PACE_MS = sized(0, 10);
 let stages = 0;
 
 export class ClusterStage {
@@ -28,7 +32,7 @@ export class ClusterStage {
   readonly etcd: readonly string[];
   private readonly nodes = new Map<string, ServerProcess>();
   private readonly ports = new Map<string, number>();
-  private readonly processes: Process[] = [];
+  private readonly processes: ServerProcess[] = [];
   private alonePort = 0;
 
   private constructor(dir: string, name: string, etcd: readonly string[]) {
@@ -118,17 +122,12 @@ export class ClusterStage {
   }
 
   /** `leasehold cluster …` */
-  async run(
-    ...args: readonly string[]
-  ): Promise<{ code: number | null; out: string; err: string }> {
+  async run(...args: readonly string[]): Promise<Ran> {
     return this.command('cluster', ...args);
   }
 
-  async command(...args: readonly string[]) {
-    const command = new Process([EXECUTABLE, ...args], this.env);
-    this.processes.push(command);
-    const { code } = await command.ended;
-    return { code, out: command.out, err: command.err };
+  async command(...args: readonly string[]): Promise<Ran> {
+    return command(args, { env: this.env });
   }
 
   /** @returns undefined when nobody answers. */
@@ -240,6 +239,7 @@ export class Submitters {
       const now = performance.now();
       this.longestSilenceMs = Math.max(this.longestSilenceMs, now - this.lastAt);
       this.lastAt = now;
+      await pause(PACE_MS);
     }
   }
 }

@@ -130,7 +130,9 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     expect(Number(made?.body['record'])).to.be.greaterThan(1_000_000);
     expect((await stage.ask(leader, '/v1/tasks/T2'))?.body).to.include({ payload: 'kept' });
     const records = await stage.compared();
-    expect(records).to.have.length(4);
+    // On a busy machine another node may have taken over once more.
+    expect(records.filter(({ type }) => type === 'TaskCreated')).to.have.length(2);
+    expect(records).to.have.length.of.at.least(4);
   });
 
   played('a directory of a server is refused with the command that converts it', async () => {
@@ -203,5 +205,5 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     await stage.compared();
   });
 
-  for (const [title, play] of inTurn(cases, 3)) it(title, play);
+  for (const [title, play] of inTurn(cases, 2)) it(title, play);
 });
