@@ -23,6 +23,8 @@ const LEASE_SHORT_MS = 10_000;
 /** So long an append goes on without an answer of etcd. */
 const UNANSWERED_MAX_MS = 10_000;
 
+const NO_ANSWER = 'etcd does not answer; this node waits';
+
 /** @returns undefined: the signal aborted before. @throws LogError, LogCorrupt, ClusterError */
 export async function openClusterStore(
   seams: StoreSeams,
@@ -74,8 +76,9 @@ async function agreed(
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
       show(error.message);
-      if (!wasTold)
-        say(line('warn', 'etcd does not answer; this node waits', { why: error.message }));
+      const isRefused = error.code === 'denied';
+      const msg = isRefused ? 'etcd refuses this node; it waits' : NO_ANSWER;
+      if (!wasTold) say(line('warn', msg, { why: error.message }));
       wasTold = true;
     }
     await pause(time, ASK_AGAIN_MS, signal);

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { type Etcd, EtcdError, type WatchEvent } from '../../../src/log/etcd/etcd.ts';
 import { openEtcd } from '../../../src/log/etcd/grpc-etcd.ts';
+import { certificates } from '../../support/certificates.ts';
 import { type EtcdCluster, withEtcd } from '../../support/etcd-cluster.ts';
 
 const bytes = (text: string) => Buffer.from(text);
@@ -328,19 +329,6 @@ withEtcd('log/etcd/grpc-etcd, user and password', { members: 1 }, (cluster) => {
     etcd.close();
   });
 });
-
-/** An authority, and a certificate of it for this machine; undefined without openssl. */
-function certificates(dir: string): { dir: string; ca: string; cert: string; key: string } {
-  const at = (name: string) => path.join(dir, name);
-  const run = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
-  fs.writeFileSync(at('ext'), 'subjectAltName=DNS:localhost\n');
-  const subject = ['-nodes', '-newkey', 'rsa:2048'];
-  run('req', '-x509', ...subject, '-keyout', at('ca.key'), '-out', at('ca.pem'), '-subj', '/CN=ca');
-  run('req', ...subject, '-keyout', at('key.pem'), '-out', at('csr'), '-subj', '/CN=etcd');
-  const signed = ['-in', at('csr'), '-out', at('cert.pem'), '-extfile', at('ext')];
-  run('x509', '-req', ...signed, '-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial');
-  return { dir, ca: at('ca.pem'), cert: at('cert.pem'), key: at('key.pem') };
-}
 
 describe('log/etcd/grpc-etcd over TLS', () => {
   let files = { dir: '', ca: '', cert: '', key: '' };
