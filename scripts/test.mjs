@@ -9,28 +9,30 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Runs that go on at a time. Those that start processes mostly wait: for leases and for ends. */
-const AT_A_TIME = { quick: 2, test: 3, proofs: 3 };
+const AT_A_TIME = { quick: 2, test: 4, proofs: 3 };
 const TOGETHER = 12;
 const DAY_MS = 86_400_000;
 
-/** Files and folders below test/ whose tests start processes, the slowest first. */
+/** Files and folders below test/ whose tests start processes; those that take longest first. */
 const WITH_PROCESSES = [
   'rehearse/rehearse',
-  'rehearse/run',
-  'package/',
+  'cli/work',
+  'e2e/cluster-',
+  'client/worker',
+  'package/client',
+  'log/etcd/replicated-log',
   'reliability/',
   'simulator/',
-  'client/worker-faults',
   'log/lmdb-crash',
   'log/etcd/',
   'support/etcd-cluster',
   'e2e/',
   'examples/',
   'recipes/',
-  'client/worker',
+  'package/',
+  'rehearse/run',
   'cli/offline',
   'cli/permission',
-  'cli/work',
   'actors/system',
   'house/build',
   'support/etcd/real-etcd',
@@ -40,6 +42,7 @@ const WITH_INSTALLATIONS = ['package/install', 'package/runners', 'package/schem
 /** Those that are proofs: what they show, they show by trying for long. */
 const PROOFS = [
   ...WITH_INSTALLATIONS,
+  'cli/work',
   'package/client',
   'rehearse/rehearse',
   'reliability/',

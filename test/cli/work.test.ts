@@ -9,6 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { MAIN, sharedServer } from '../client/real-server.ts';
+import { command, type Ran } from '../support/command.ts';
+import { inTurn } from '../support/tier.ts';
 
 describe('leasehold work', () => {
   const server = sharedServer('--lease-duration-ms', '2000', '--backoff-ms', '0');
@@ -56,14 +58,19 @@ describe('leasehold work', () => {
     return { child, exit };
   }
 
+  /** Until there is no task left, in the test's own process. */
+  const untilDone = (exec: string, ...flags: string[]): Promise<Ran> => {
+    const args = ['work', '--queue', queue, '--exec', exec, '--once', ...flags];
+    return command(args, { env: { ...process.env, LEASEHOLD_URL: server.http } });
+  };
+
   it('reports by exit status, with the environment that it gives', async () => {
     const [good, bad, never] = [await submit('good'), await submit('bad'), await submit('never')];
     const names = 'TASK_ID LEASE_ID ATTEMPT FENCING_TOKEN QUEUE'.split(' ');
     const shown = names.map((name) => `$LEASEHOLD_${name}`).join(' ');
-    const { code } = await work(
+    const { code } = await untilDone(
       `case "$(cat)" in good) echo "${shown}";; bad) echo it broke >&2; exit 3;; *) exit 65;; esac`,
-      '--once',
-    ).exit;
+    );
     expect(code).to.equal(0);
     const tasks = [await ended(good), await ended(bad), await ended(never)];
     expect(tasks.map(({ state }) => state)).to.deep.equal(['COMPLETED', 'FAILED', 'FAILED']);
@@ -78,13 +85,13 @@ describe('leasehold work', () => {
   it('passes bytes through in both directions', async () => {
     const payload = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const { taskId } = await client.submit({ payload, queue });
-    await work('cat', '--once').exit;
+    await untilDone('cat');
     expect((await ended(taskId)).result).to.deep.equal(payload);
   });
 
   it('keeps the lease of a command that runs longer than it', async () => {
     const taskId = await submit('x');
-    await work('sleep 2.5; echo done', '--once', '--url', server.unix).exit;
+    await untilDone('sleep 2.5; echo done', '--url', server.unix);
     expect(await ended(taskId)).to.include({ state: 'COMPLETED', attempt: 1 });
   });
 
@@ -105,7 +112,7 @@ describe('leasehold work', () => {
 
   it('makes too much output a permanent failure, and never cuts it', async () => {
     const taskId = await submit('x');
-    await work('head -c 1500000 /dev/zero', '--once').exit;
+    await untilDone('head -c 1500000 /dev/zero');
     const task = await ended(taskId);
     expect(task).to.include({ state: 'FAILED', lastFailureKind: 'permanent' });
     expect(task.lastFailureReason).to.contain('1500000 bytes');
@@ -113,7 +120,7 @@ describe('leasehold work', () => {
 
   it('gives the end of a long stderr as the reason, within its limit', async () => {
     const taskId = await submit('x');
-    await work('seq 1 20000 | sed s/^/é/ >&2; exit 1', '--once').exit;
+    await untilDone('seq 1 20000 | sed s/^/é/ >&2; exit 1');
     const { lastFailureReason } = await ended(taskId);
     expect(lastFailureReason).to.match(/^exit status 1: .*é20000$/s);
     expect(Buffer.byteLength(String(lastFailureReason))).to.be.within(3_900, 4_096);
@@ -145,7 +152,7 @@ describe('leasehold work', () => {
     expect(isAlive(Number(/^\d+$/m.exec(said)?.[0])), said).to.equal(false);
   });
 
-  for (const signal of ['SIGHUP', 'SIGQUIT', 'SIGINT'] as const) {
+  for (const signal of inTurn(['SIGHUP', 'SIGQUIT', 'SIGINT'] as const)) {
     it(`gives back at ${signal} what is in hand, and leaves no command behind`, async () => {
       const taskId = await submit('x');
       const { child, exit } = work('echo $$ >&2; exec sleep 60', '--grace-ms', '100ms', '--json');
@@ -262,7 +269,7 @@ describe('leasehold work', () => {
     // Each ends when all of them have begun.
     const begun = `touch ${dir}/$LEASEHOLD_TASK_ID`;
     const all = `${begun}; until [ $(ls ${dir} | wc -l) = 4 ]; do sleep 0.1; done`;
-    await work(all, '--concurrency', '4', '--once').exit;
+    await untilDone(all, '--concurrency', '4');
     rmSync(dir, { recursive: true });
     for (const taskId of tasks) expect(await ended(taskId)).to.include({ state: 'COMPLETED' });
   });
@@ -272,21 +279,18 @@ describe('leasehold work', () => {
     const none = await work('true', '--url', 'tcp://127.0.0.1:1').exit;
     expect(none.code).to.equal(3);
     expect(none.said).to.contain('127.0.0.1:1');
-    expect((await work('true', '--url', 'gopher://x').exit).code).to.equal(2);
-    expect((await work('true', '--concurrency', '0').exit).code).to.equal(2);
+    expect((await untilDone('true', '--url', 'gopher://x')).code).to.equal(2);
+    expect((await untilDone('true', '--concurrency', '0')).code).to.equal(2);
     const taskId = await submit('x');
-    expect((await work(' ', '--once').exit).code).to.equal(2);
+    expect((await untilDone(' ')).code).to.equal(2);
     expect(await client.task(taskId)).to.include({ state: 'WAITING', failures: 0 });
-    await work('true', '--once').exit;
+    await untilDone('true');
   });
 
   it('tells a reason on one line, which cannot steer the terminal', async () => {
     await submit('x');
-    const { said } = await work(
-      String.raw`printf '\033[31mred\nT9 completed' >&2; exit 65`,
-      '--once',
-    ).exit;
-    expect(said).to.match(/failed, .*exit status 65: ·\[31mred·T9 completed$/m);
+    const { err } = await untilDone(String.raw`printf '\033[31mred\nT9 completed' >&2; exit 65`);
+    expect(err).to.match(/failed, .*exit status 65: ·\[31mred·T9 completed$/m);
   });
 });
 

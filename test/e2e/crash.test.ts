@@ -16,7 +16,7 @@ import { inPlace } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
 
 /** On one log, in one round. */
-const CYCLES = sized(25, 4);
+const CYCLES = sized(25, 3);
 const CONTROL_CYCLES = sized(4, 3);
 const CONTROL_ROUNDS = 5;
 

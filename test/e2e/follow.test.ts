@@ -12,7 +12,7 @@ import { Load } from './load.ts';
 import { Stage } from './support.ts';
 
 /** Deaths of the follower in each life of the server. */
-const DEATHS = sized(50, 15);
+const DEATHS = sized(50, 8);
 /** Of the server, while somebody follows its log. */
 const LIVES = sized(2, 1);
 

@@ -3,7 +3,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
+import { command } from '../support/command.ts';
 import { ownPort } from '../support/own-port.ts';
+import { cleanEnv, type Fields, type Server } from '../support/server.ts';
+import { until } from '../support/waiting.ts';
 import { logLines, Stage } from './support.ts';
 
 describe('serve, at its start', () => {
@@ -15,23 +18,36 @@ describe('serve, at its start', () => {
 
   const written = (): string[] => (existsSync(stage.dataDir) ? readdirSync(stage.dataDir) : []);
 
+  /** A server may answer before all that it said has come here. */
+  async function aboutTheLog(server: Server): Promise<Fields> {
+    const lines = (): Fields[] => logLines(server).filter(({ msg }) => String(msg).includes('log'));
+    await until('it says where the log is', () => lines().length > 0);
+    return lines()[0] as Fields;
+  }
+
   it('says where the log is, whether it is new, and every knob with its source', async () => {
     const first = await stage.serve(['--lease-duration-ms', '9000']).ready();
-    const [start] = logLines(first).filter(({ msg }) => String(msg).includes('log'));
-    expect(start?.['msg']).to.equal(`created new log, in ${stage.dataDir}`);
-    expect(start?.['knobs']).to.include({ lease_duration_ms: 9_000, heartbeat_interval_ms: 3_000 });
-    expect(start?.['given']).to.include({ lease_duration_ms: 'flag', data_dir: 'flag' });
+    const start = await aboutTheLog(first);
+    expect(start['msg']).to.equal(`created new log, in ${stage.dataDir}`);
+    expect(start['knobs']).to.include({ lease_duration_ms: 9_000, heartbeat_interval_ms: 3_000 });
+    expect(start['given']).to.include({ lease_duration_ms: 'flag', data_dir: 'flag' });
     await stage.submit();
     first.kill('SIGTERM');
     expect(await first.ended).to.deep.equal({ code: 0, signal: null });
 
     const second = await stage.serve().ready();
-    const [again] = logLines(second).filter(({ msg }) => String(msg).includes('log'));
-    expect(again?.['msg']).to.equal(`opened log, 2 records, in ${stage.dataDir}`);
+    const again = await aboutTheLog(second);
+    expect(again['msg']).to.equal(`opened log, 2 records, in ${stage.dataDir}`);
+  });
+
+  it('refuses a knob, naming it, and writes nothing', async () => {
+    const server = stage.serve(['--lease-duration-ms', '10 s']);
+    expect((await server.ended).code).to.equal(2);
+    expect(server.err).to.include('--lease-duration-ms');
+    expect(written()).to.deep.equal([]);
   });
 
   for (const [flag, value] of [
-    ['--lease-duration-ms', '10 s'],
     ['--http-port', '65536'],
     ['--heartbeat-interval-ms', '15001'],
     ['--http-host', '0.0.0.0'],
@@ -40,9 +56,10 @@ describe('serve, at its start', () => {
     ['--no-such-knob', '1'],
   ] as const) {
     it(`refuses ${flag} ${value}, naming it, and writes nothing`, async () => {
-      const server = stage.serve([flag, value]);
-      expect((await server.ended).code).to.equal(2);
-      expect(server.err).to.include(flag);
+      const args = ['serve', '--data-dir', stage.dataDir, flag, value];
+      const { code, err } = await command(args, { env: cleanEnv() });
+      expect(code).to.equal(2);
+      expect(err).to.include(flag);
       expect(written()).to.deep.equal([]);
     });
   }

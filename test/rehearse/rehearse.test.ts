@@ -155,7 +155,7 @@ describe('rehearse', () => {
     ['kept-at-shutdown', lines('keeps'), 'sigint-at-work', 'report-lost'],
     ['effect-repeated', byHand('repeats'), 'report-answer-lost', 'grant-lost'],
   ];
-  for (const [fault, command, guilty, innocent] of inTurn(bad, 2)) {
+  for (const [fault, command, guilty, innocent] of inTurn(bad)) {
     const [program] = /[^/]+$/.exec(command) ?? [];
     it(`convicts ${program} of ${fault}, and of nothing else`, async function () {
       this.timeout(240_000);
@@ -170,8 +170,12 @@ describe('rehearse', () => {
     });
   }
 
-  it('counts effects by a command of the user, each scenario for itself', async function () {
-    this.timeout(120_000);
+  const others: (readonly [title: string, play: () => Promise<void>])[] = [];
+  const other = (title: string, play: () => Promise<void>): void => {
+    others.push([title, play]);
+  };
+
+  other('counts effects by a command of the user, each scenario for itself', async () => {
     const effects = mkdtempSync(path.join(dir, 'effects-'));
     const append = `echo 1 >> ${effects}/$LEASEHOLD_TASK_ID`;
     const command = `${process.execPath} ${MAIN} work --exec '${append}'`;
@@ -183,8 +187,7 @@ describe('rehearse', () => {
     expect(told.status).to.equal(1);
   });
 
-  it('accepts what is allowed by name, and writes a JUnit file', async function () {
-    this.timeout(120_000);
+  other('accepts what is allowed by name, and writes a JUnit file', async () => {
     const junit = path.join(dir, 'report.xml');
     const allow = ['--scenario', 'report-answer-lost', '--allow', 'report-answer-lost'];
     const more = ['--effects-url', ...allow, '--junit', junit];
@@ -193,8 +196,7 @@ describe('rehearse', () => {
     expect(text).to.include('tests="2" failures="0" skipped="0"');
   });
 
-  it('gives the same verdicts for the same seed', async function () {
-    this.timeout(120_000);
+  other('gives the same verdicts for the same seed', async () => {
     const names = ['frozen-before-effect', 'report-delayed'];
     const args = ['--effects-url', '--seed', '7', ...names.flatMap((name) => ['--scenario', name])];
     const runs = [];
@@ -207,30 +209,34 @@ describe('rehearse', () => {
     expect(runs[0]).to.have.length(3);
   });
 
-  it('says that a worker does nothing at all', async function () {
-    this.timeout(120_000);
+  other('says that a worker does nothing at all', async () => {
     const told = await rehearse('true', '{"a":1}', '--lease-ms', '500');
     expect(told.status).to.equal(1);
     expect(told.err).to.include('even when nothing goes wrong');
     expect(told.err).to.include('ended by itself (status 0) before it had sent a request');
   });
 
-  for (const signal of inTurn(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)) {
-    it(`leaves no process and no folder after ${signal}`, async function () {
-      this.timeout(120_000);
+  for (const [title, play] of inTurn(others, 2)) it(title, play).timeout(120_000);
+
+  const ends: (readonly [title: string, play: () => Promise<void>])[] = [];
+  for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
+    const play = async (): Promise<void> => {
       const { child, until, isClean } = await begun();
       child.kill(signal);
       await until('everything is gone', isClean);
-    });
+    };
+    ends.push([`after ${signal}`, play]);
   }
-
-  it('leaves no process and no folder when nobody reads what it prints', async function () {
-    this.timeout(120_000);
+  const unread = async (): Promise<void> => {
     const { child, until, isClean } = await begun('--scenario', 'grant-lost');
     child.stdout?.destroy();
     child.stderr?.destroy();
     await until('everything is gone', () => child.exitCode !== null && isClean());
-  });
+  };
+  ends.push(['when nobody reads what it prints', unread]);
+  for (const [when, play] of inTurn(ends)) {
+    it(`leaves no process and no folder ${when}`, play).timeout(120_000);
+  }
 
   /** A rehearsal in which a run has begun, with a folder of its own for all that it makes. */
   async function begun(...more: string[]) {
