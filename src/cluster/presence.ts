@@ -2,7 +2,7 @@
 // followed. The report lies under an etcd lease and goes when the node does; that the node belongs
 // to the cluster is a key of its own, which stays.
 
-import type { Etcd, KeyValue } from '../log/etcd/etcd.ts';
+import type { Etcd } from '../log/etcd/etcd.ts';
 import type { Keys } from '../log/etcd/keys.ts';
 import { prefixEnd } from '../log/etcd/keys.ts';
 import { jsonBytes, numberIn, readStrictly, textIn } from '../log/etcd/strict-json.ts';
@@ -168,11 +168,12 @@ export class Presence {
         this.told = JSON.stringify(report);
         return undefined;
       }
-      const kv = answer.found[0]?.[0] as KeyValue;
-      const other = decodeReport(key, kv.value);
+      const [kv] = answer.found[0] ?? [];
+      const other = kv && decodeReport(key, kv.value);
       // The same copy of the log is this node, before it was started again.
-      if (other.mirror !== report.mirror) return other;
-      modRevision = kv.modRevision;
+      if (other !== undefined && other.mirror !== report.mirror) return other;
+      // A report that was found goes with its lease at any moment: then nobody stands there.
+      modRevision = kv?.modRevision ?? 0;
     }
   }
 
