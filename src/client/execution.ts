@@ -7,9 +7,9 @@ import type { Client } from './client.ts';
 import { type AbortCode, LeaseholdError, TaskAborted } from './errors.ts';
 import type { HandlerContext, HandlerHost } from './handler.ts';
 import { LEASE_TIME_OVER } from './heartbeat.ts';
+import type { HeartbeatHost } from './heartbeat-host.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseCell } from './lease-cell.ts';
-import type { LeaseKeeper } from './lease-keeper.ts';
 import { monotonicMs } from './local-clock.ts';
 import { codeOf, isPermanentFailure, reasonOf } from './reason.ts';
 import type { ResultLimit } from './result-limit.ts';
@@ -24,7 +24,7 @@ export type Tell = <Name extends keyof WorkerEvents>(
 
 export interface ExecutionParts {
   readonly client: Client;
-  readonly keeper: LeaseKeeper;
+  readonly heartbeats: HeartbeatHost;
   readonly mode: 'thread' | 'handler';
   readonly tell: Tell;
   readonly resultLimit: ResultLimit;
@@ -50,7 +50,7 @@ export class Execution {
   constructor(lease: Lease, parts: ExecutionParts) {
     this.lease = lease;
     this.#parts = parts;
-    this.#cell = parts.keeper.hold(lease, parts.mode);
+    this.#cell = parts.heartbeats.hold(lease, parts.mode);
     this.#settled = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -67,14 +67,14 @@ export class Execution {
       else if (this.#cell.state === 'lost') this.#lose(LEASE_TIME_OVER);
       else if (this.#cell.state === 'deadline') await this.#settled;
     } finally {
-      this.#parts.keeper.drop(this.lease.leaseId);
+      this.#parts.heartbeats.drop(this.lease.leaseId);
     }
   }
 
   /** Gives the task back without having worked on it. */
   async release(reason: string): Promise<void> {
     if (this.#cell.claim(monotonicMs())) await this.#report({ reason, kind: 'released' });
-    this.#parts.keeper.drop(this.lease.leaseId);
+    this.#parts.heartbeats.drop(this.lease.leaseId);
   }
 
   abort(code: AbortCode, reason?: string): void {
@@ -103,7 +103,7 @@ export class Execution {
 
   async #work(host: HandlerHost): Promise<Buffer | undefined | FailureReport> {
     const { lease } = this;
-    const beat = (): Promise<boolean> => this.#parts.keeper.beat(lease.leaseId);
+    const beat = (): Promise<boolean> => this.#parts.heartbeats.beat(lease.leaseId);
     const context: HandlerContext = {
       signal: this.#controller.signal,
       fencingToken: lease.fencingToken,

@@ -12,9 +12,9 @@ import type { ClientOptions } from './exchanger.ts';
 import { Execution, type ExecutionParts } from './execution.ts';
 import type { HandlerHost } from './handler.ts';
 import { handling, hostFor } from './handler-host.ts';
+import { HeartbeatHost, type HeartbeatNews } from './heartbeat-host.ts';
 import { InHand } from './in-hand.ts';
 import type { Lease } from './lease.ts';
-import { type KeeperNews, LeaseKeeper } from './lease-keeper.ts';
 import { pause } from './local-clock.ts';
 import { untilAbort } from './on-abort.ts';
 import { outsideSpans } from './open-telemetry.ts';
@@ -51,7 +51,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
   readonly #hurry = new AbortController();
   readonly #aborted = new AbortController();
   readonly #host: HandlerHost;
-  #keeper: LeaseKeeper | undefined;
+  #heartbeats: HeartbeatHost | undefined;
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #stopped: Promise<void> | undefined;
@@ -78,7 +78,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
     this.#asker = new Client({ ...client, retries: 0 });
     this.#resultLimit = new ResultLimit(this.#client);
     (this as unknown as NodeJS.EventEmitter).on('newListener', (name) => {
-      if (name === 'protocol') this.#keeper?.trace(true);
+      if (name === 'protocol') this.#heartbeats?.trace(true);
     });
   }
 
@@ -130,7 +130,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
     this.#aborted.abort();
     await this.#inHand.allEnded(abortMs);
     this.#inHand.abandon();
-    await this.#keeper?.close();
+    await this.#heartbeats?.close();
     await this.#host.close();
     this.#asker.close();
     this.#client.close();
@@ -150,8 +150,8 @@ export class Worker<Payload = unknown> extends WorkerVoice {
     try {
       // A handler that cannot be called must not cost a single task.
       await Promise.race([this.#host.prepare(), untilAbort(signal)]);
-      const keeper = this.#startKeeper();
-      await keeper.ready;
+      const heartbeats = this.#startHeartbeats();
+      await heartbeats.ready;
       await askForWork({
         client: this.#asker,
         request: queues === undefined ? request : { ...request, queues },
@@ -166,7 +166,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
             this.#wake = resolve;
             if (signal.aborted) resolve();
           }),
-        take: (leases) => this.#take(leases, keeper),
+        take: (leases) => this.#take(leases, heartbeats),
         tell: (error) => this.emit('error', error),
       });
     } catch (error) {
@@ -174,21 +174,21 @@ export class Worker<Payload = unknown> extends WorkerVoice {
     }
   }
 
-  #startKeeper(): LeaseKeeper {
+  #startHeartbeats(): HeartbeatHost {
     const isTraced = this.listenerCount('protocol') > 0;
-    this.#keeper = new LeaseKeeper(
+    this.#heartbeats = new HeartbeatHost(
       { client: connectionOf(this.#options), isTraced },
       (news) => this.#hear(news),
       (error) => this.#loseAll(error),
     );
-    return this.#keeper;
+    return this.#heartbeats;
   }
 
   /** A lease counts as executing from its arrival: all are kept before the first handler runs. */
-  #take(leases: readonly Lease[], keeper: LeaseKeeper): void {
+  #take(leases: readonly Lease[], heartbeats: HeartbeatHost): void {
     const parts: ExecutionParts = {
       client: this.#client,
-      keeper,
+      heartbeats,
       mode: this.#options.heartbeat ?? 'thread',
       tell: (name, ...args) => this.emit(name, ...(args as never)),
       machine: this.#machine,
@@ -211,7 +211,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
     await execution.run(span?.begin(this.#host) ?? this.#host);
   }
 
-  #hear(news: KeeperNews): void {
+  #hear(news: HeartbeatNews): void {
     if (news.kind === 'protocol') return void this.emit('protocol', news.event);
     if (news.kind === 'trouble') {
       this.emit('error', new LeaseholdError('UNREACHABLE', news.message));

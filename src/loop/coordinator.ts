@@ -33,6 +33,7 @@ import { Reading } from './reading.ts';
 import { Recovery } from './recovery.ts';
 import { Removal } from './removal.ts';
 import { Retention } from './retention.ts';
+import { tick } from './tick.ts';
 import { type Mode, type Turn, turnOf } from './turn.ts';
 
 export class Coordinator {
@@ -105,15 +106,13 @@ export class Coordinator {
     this.granting.serve(now);
   }
 
-  /** Time has passed: expire, wake, forget. */
+  /** Time has passed: tick.ts has the order in which each part is told. */
   tick(): void {
-    const now = this.now();
-    this.recovery.tick(now);
-    this.unavailable(this.reading.takeLate(now), 'the log is not readable yet');
-    if (!this.recovery.serving) return;
-    this.expiry.expireDue(now);
-    this.granting.tick(now);
-    this.retention.tick(now);
+    const { recovery, reading, expiry, granting, retention } = this;
+    const refuse = (late: readonly Ticket[]) =>
+      this.unavailable(late, 'the log is not readable yet');
+    const parts = { recovery, reading, expiry, granting, retention };
+    if (!tick(parts, this.now(), refuse)) return;
     this.proceed();
     this.flush();
   }

@@ -1,18 +1,17 @@
 // Owns how a coordinator becomes the log's writer, and how it goes on after the log refused a
 // record (R28, R29): replay, append CoordinatorStarted, expire overdue leases, serve. While the
-// log refuses writes, reads are served from the replayed state, and one write at a time probes the
-// log.
+// log refuses writes, disk-full.ts says which requests are answered, and when a record tries again.
 
 import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
 import { State } from '../core/state.ts';
-import { isRead } from '../core/views.ts';
 import { LogError } from '../log/log.ts';
 import { invariant } from '../model/assert.ts';
 import { type CoordinatorStarted, FORMAT_VERSION } from '../model/records.ts';
 import { type Unavailable, unavailable } from '../model/refusal.ts';
 import type { Request } from '../model/request.ts';
 import { CoordinatorTime } from './coordinator-time.ts';
+import { DiskFull } from './disk-full.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { CoordinatorOptions } from './loop-options.ts';
 import { Replayer, replayRest } from './replay.ts';
@@ -25,9 +24,6 @@ export interface RecoveringLoop {
   entered(mode: Mode): void;
 }
 
-const PROBE_FIRST_MS = 100;
-const PROBE_LAST_MS = 5_000;
-
 export class Recovery {
   state: State;
   time: CoordinatorTime;
@@ -38,9 +34,7 @@ export class Recovery {
   private readonly options: CoordinatorOptions;
   private readonly commits: GroupCommit;
   private readonly loop: RecoveringLoop;
-  private probeEveryMs = PROBE_FIRST_MS;
-  private probeAt = 0;
-  private probing = false;
+  private readonly diskFull = new DiskFull();
   private skip: number;
   /** Used by the first start only: decisions change its state, so a rebuild reads the log anew. */
   private prepared: Replayer | undefined;
@@ -67,9 +61,8 @@ export class Recovery {
   /** @returns the answer to a request that cannot be decided now, or undefined. */
   refuses(request: Request): Unavailable | undefined {
     if (this.mode === 'serving') return undefined;
-    if (this.mode === 'read-only' && isRead(request)) return undefined;
     if (this.mode === 'starting') return unavailable('recovering', 'the log is being replayed');
-    return unavailable('log_unavailable', 'the log takes no records at present', this.probeEveryMs);
+    return this.mode === 'read-only' ? this.diskFull.refuses(request) : this.diskFull.refusal();
   }
 
   async start(): Promise<void> {
@@ -88,13 +81,9 @@ export class Recovery {
   }
 
   tick(now: number): void {
-    if (this.mode !== 'read-only' || this.probing || now < this.probeAt) return;
-    this.probing = true;
-    this.becomeWriter()
-      .catch((error: Error) => this.end(error))
-      .finally(() => {
-        this.probing = false;
-      });
+    if (this.mode !== 'read-only' || !this.diskFull.isDue(now)) return;
+    const attempt = this.becomeWriter().catch((error: Error) => this.end(error));
+    void this.diskFull.attempted(attempt);
   }
 
   private async reopen(): Promise<void> {
@@ -133,7 +122,7 @@ export class Recovery {
     } else {
       applyChecked(this.state, record);
       this.skip = 0;
-      this.probeEveryMs = PROBE_FIRST_MS;
+      this.diskFull.over();
       this.options.events.durable(record.seq, 1);
       const losses = this.losses;
       await this.expireOverdue();
@@ -164,8 +153,7 @@ export class Recovery {
     // Reopening the log flushed it, so readers may see all of it.
     this.options.events.durable(this.state.lastSeq, 0);
     this.enter('read-only');
-    this.probeAt = this.time.now() + this.probeEveryMs;
-    this.probeEveryMs = Math.min(this.probeEveryMs * 2, PROBE_LAST_MS);
+    this.diskFull.goesOn(this.time.now());
   }
 
   /** Everything that ran out meanwhile is expired before the first request. */

@@ -12,9 +12,9 @@ import { LeaseCell } from './lease-cell.ts';
 import { threadModule } from './thread-module.ts';
 
 /** What is told from the thread about leases, all but the answers to `beat`. */
-export type KeeperNews = Exclude<FromHeartbeatThread, { kind: 'beaten' | 'ready' }>;
+export type HeartbeatNews = Exclude<FromHeartbeatThread, { kind: 'beaten' | 'ready' }>;
 
-export class LeaseKeeper {
+export class HeartbeatHost {
   readonly #thread: Thread;
   readonly #asked = new Map<number, (isHeld: boolean) => void>();
   #asks = 0;
@@ -24,7 +24,7 @@ export class LeaseKeeper {
 
   constructor(
     data: HeartbeatThreadData,
-    onNews: (news: KeeperNews) => void,
+    onNews: (news: HeartbeatNews) => void,
     onDeath: (error: Error) => void,
   ) {
     const file = threadModule('heartbeat-thread');
