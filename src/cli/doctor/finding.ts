@@ -19,7 +19,7 @@ export interface Finding {
 /** Sections of the documents; a test holds them against the headings. */
 export const PAGES = {
   run: 'docs/OPERATING.md#run-it',
-  years: 'docs/OPERATING.md#years',
+  retention: 'docs/OPERATING.md#retention-and-the-archive',
   overview: 'docs/OPERATING.md#overview',
   metrics: 'docs/OPERATING.md#metrics',
   alerts: 'docs/OPERATING.md#alerts',

@@ -131,5 +131,5 @@ function retention({ bytes, wasShortened }: LogFacts): Finding {
   const isOff = !wasShortened && bytes > 10 * GIB;
   const never = wasShortened ? '' : '; history was never removed from it';
   const figure = `the log has ${sizeText(bytes)}${never}`;
-  return { check: 'retention', verdict: isOff ? 'look' : 'ok', figure, page: 'years' };
+  return { check: 'retention', verdict: isOff ? 'look' : 'ok', figure, page: 'retention' };
 }

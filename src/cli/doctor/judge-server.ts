@@ -173,5 +173,5 @@ function retention(facts: ServerFacts): Finding {
   const size = `the log has ${sizeText(logBytes)}, ${sizeText(forgottenBytes)} of it forgotten`;
   const off = isOff ? '; retention is off (0): some tasks are remembered for ever' : '';
   const verdict = (isOff && logBytes > GIB) || isStuck ? 'look' : 'ok';
-  return { check: 'retention', verdict, figure: size + off, page: 'years' };
+  return { check: 'retention', verdict, figure: size + off, page: 'retention' };
 }
