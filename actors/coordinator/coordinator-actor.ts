@@ -198,7 +198,8 @@ export class CoordinatorActor {
         // Between its start and its first request a coordinator writes expiries only.
         const expired_overdue = mode === 'serving' ? lastSeq - epoch : undefined;
         const fields = { last_sequence: lastSeq, expired_overdue };
-        const place = { dataDir: data.dataDir, why: this.store.log.trouble };
+        const { trouble: why, confirm } = this.store.log;
+        const place = { dataDir: data.dataDir, why, isShared: confirm !== undefined };
         this.notices.entered(mode, clock.monotonic(), fields, place).forEach(say);
       },
       removed: (segment, records) => {

@@ -49,6 +49,8 @@ const line = (level: 'info' | 'warn', msg: string, fields: Fields): LogLine => (
 export interface Place {
   readonly dataDir: string;
   readonly why?: string | undefined;
+  /** Several machines may write the log: a read is answered only when it is confirmed. */
+  readonly isShared?: boolean;
 }
 
 export class Notices {
@@ -101,7 +103,7 @@ export class Notices {
     this.told.add(mode);
     const msg =
       mode === 'read-only'
-        ? 'the log takes no records; reads go on'
+        ? `the log takes no records; reads go on${place.isShared ? ' when they are confirmed' : ''}`
         : 'the log did not take a group; what it holds is read again';
     const { dataDir, why } = place;
     // Space on the device tells nothing where it is the process that has run out of something.

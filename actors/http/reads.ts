@@ -123,10 +123,13 @@ function notReady({ phase, cluster }: Progress): Unavailable | undefined {
     case 'stopping':
       return unavailable('shutting_down', 'The coordinator is stopping.');
     case 'refusing':
-      return unavailable('log_unavailable', 'The log takes no records now; reads are answered.');
+      return unavailable('log_unavailable', cluster.read() ? NOT_CONFIRMED : TAKES_NONE);
     case 'following':
       return notLeader(cluster.read()?.leader?.url);
     case 'down':
       return unavailable('log_unavailable', 'The coordinator is gone.');
   }
 }
+
+const TAKES_NONE = 'The log takes no records now; reads are answered.';
+const NOT_CONFIRMED = 'The log takes no records now; reads are refused unless etcd confirms them.';

@@ -26,7 +26,7 @@ import type { Request } from '../model/request.ts';
 import type { Response } from '../model/response.ts';
 import { Expiry } from './expiry.ts';
 import { Granting } from './granting.ts';
-import { type Commit, GroupCommit, type Ticket } from './group-commit.ts';
+import { type Answer, type Commit, GroupCommit, type Ticket } from './group-commit.ts';
 import type { CoordinatorEvents, CoordinatorOptions } from './loop-options.ts';
 import { LoopView } from './loop-view.ts';
 import { Reading } from './reading.ts';
@@ -35,6 +35,7 @@ import { Removal } from './removal.ts';
 import { Retention } from './retention.ts';
 import { tick } from './tick.ts';
 import { type Mode, type Turn, turnOf } from './turn.ts';
+import { whyLost } from './why-lost.ts';
 
 export class Coordinator {
   /** What the thread around the loop, metrics and tests may see of it. */
@@ -56,7 +57,7 @@ export class Coordinator {
     this.commits = new GroupCommit(log, () => clock.monotonic(), {
       durable: (commit) => this.durable(commit),
       unconfirmed: (tickets) => this.unavailable(tickets, 'it is not known who leads now'),
-      lost: (result, tickets) => this.lost(result, tickets),
+      lost: (result, answers) => this.lost(result, answers),
     });
     this.recovery = new Recovery(options, this.commits, {
       expireDue: (now) => this.expiry.expireDue(now),
@@ -214,9 +215,9 @@ export class Coordinator {
     this.expireMore();
   }
 
-  private lost(result: 'fenced' | 'failed', tickets: readonly Ticket[]): void {
-    const all = [...tickets, ...this.granting.withdrawAll()];
-    this.unavailable(all, 'the log did not take the record');
+  private lost(result: 'fenced' | 'failed', answers: readonly Answer[]): void {
+    for (const { ticket, response } of answers) this.unavailable([ticket], whyLost(response));
+    this.unavailable(this.granting.withdrawAll(), 'the log takes no records now');
     this.reading.restart(this.now());
     this.recovery.lost(result);
   }

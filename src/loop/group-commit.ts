@@ -35,8 +35,8 @@ export interface CommitEvents {
   durable(commit: Commit): void;
   /** The group had no records, and the log could not confirm this writer: send no such answer. */
   unconfirmed(tickets: readonly Ticket[]): void;
-  /** Neither the group nor any later decision is known to have happened: tell these tickets. */
-  lost(result: Exclude<AppendResult, 'durable'>, tickets: readonly Ticket[]): void;
+  /** Neither the group nor any later decision is known to have happened: send no such answer. */
+  lost(result: Exclude<AppendResult, 'durable'>, answers: readonly Answer[]): void;
 }
 
 const emptyGroup = (): Group => ({ records: [], answers: [], bytes: 0 });
@@ -206,8 +206,7 @@ export class GroupCommit {
   private tellLost(group: Group, result: Exclude<AppendResult, 'durable'>): void {
     const after = this.gathering;
     this.gathering = emptyGroup();
-    const tickets = [...group.answers, ...after.answers].map((answer) => answer.ticket);
-    this.events.lost(result, tickets);
+    this.events.lost(result, [...group.answers, ...after.answers]);
   }
 
   private wake(): void {

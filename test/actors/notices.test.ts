@@ -126,6 +126,12 @@ describe('notices', () => {
     }
   });
 
+  it('promise no reads where several machines may write the log', () => {
+    const place = { dataDir: tmpdir(), isShared: true };
+    const [told] = new Notices().entered('read-only', 0, {}, place);
+    expect(told?.msg).equal('the log takes no records; reads go on when they are confirmed');
+  });
+
   it('tell once that the log takes no records, over all probes, and when it does', () => {
     const watch = new Watch();
     const group = 'warn the log did not take a group; what it holds is read again';

@@ -230,6 +230,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
 
   played('stops in order while etcd does not answer', async () => {
     const leader = await stage.leader();
+    await stage.follows(other(leader));
     for (const member of [0, 1]) await etcd().kill(member);
     const late = stage.ask(leader, '/v1/tasks', { payload: 'p' });
     await pause(200);
@@ -254,6 +255,11 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
         stage.ask(leader, route),
       ]);
       for (const one of refused) expect(one?.body).to.include({ reason: 'log_unavailable' });
+      const [, read] = refused;
+      expect(read?.body['detail']).to.include('nothing was changed');
+      const ready = await stage.ask(leader, '/readyz');
+      expect(ready).to.include({ status: 503 });
+      expect(ready?.body['detail']).to.include('reads are refused unless etcd confirms them');
       expect(await stage.ask(leader, '/livez')).to.include({ status: 200 });
       for (const member of [0, 1]) await etcd().restart(member);
       const client = stage.client();

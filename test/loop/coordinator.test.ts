@@ -255,12 +255,17 @@ describe('coordinator: an append that fails', () => {
     const parked = world.take(leaseRequest({ queues: ['none'], waitMs: 60_000 }));
     const lost = world.take(leaseRequest());
     const read = world.take({ op: 'stats' });
+    const emptyHanded = world.take(leaseRequest({ queues: ['none'] }));
     await world.settle();
-    for (const ticket of [parked, lost, read]) {
+    for (const ticket of [parked, lost, read, emptyHanded]) {
       expect(refusal(world.answers.get(ticket))).to.include({
         outcome: 'UNAVAILABLE',
         reason: 'log_unavailable',
       });
+    }
+    expect(refusal(world.answers.get(lost)).detail).to.include('did not take the record');
+    for (const ticket of [read, emptyHanded]) {
+      expect(refusal(world.answers.get(ticket)).detail).to.include('nothing was changed');
     }
     expect(world.modes.at(-1)).to.equal('rebuilding');
     const waiting = world.take({ op: 'stats' });

@@ -50,7 +50,11 @@ function setUp(isShared = false) {
   const commits = new GroupCommit(log, () => 0, {
     durable: (commit) => void told.push(tickets(commit)),
     unconfirmed: (lost) => void told.push('unconfirmed', lost),
-    lost: (result, lost) => void told.push(result, lost),
+    lost: (result, lost) =>
+      void told.push(
+        result,
+        lost.map(({ ticket }) => ticket),
+      ),
   });
   const settle = async (outcome: 'durable' | 'failed' | 'lost answer') => {
     log.settle(outcome);
@@ -222,7 +226,11 @@ describe('group commit', () => {
           during(commits);
         },
         unconfirmed: (refused) => void told.push('unconfirmed', refused),
-        lost: (result, lost) => void told.push(result, lost),
+        lost: (result, lost) =>
+          void told.push(
+            result,
+            lost.map(({ ticket }) => ticket),
+          ),
       });
       return { commits, told };
     }
