@@ -48,6 +48,8 @@ function hear(message: ToCoordinator): void {
     return;
   }
   stopping.abort();
+  // Who does not decide yet owes nobody an answer: nothing under way is waited for.
+  if (actor === undefined) store?.abandon();
   void actor?.stop().then(ended).catch(die);
 }
 
