@@ -9,8 +9,9 @@ import { ClusterNode } from '../../src/cluster/cluster-node.ts';
 import { HeardNote } from '../../src/cluster/heard-note.ts';
 import { Standby } from '../../src/cluster/standby.ts';
 import { digestOf } from '../../src/core/digest-index.ts';
-import { type Etcd, EtcdError } from '../../src/log/etcd/etcd.ts';
+import { EtcdError } from '../../src/log/etcd/etcd.ts';
 import { type Keys } from '../../src/log/etcd/keys.ts';
+import type { MeteredEtcd } from '../../src/log/etcd/metered-etcd.ts';
 import { ReplicatedLog, type ReplicatedLogOptions } from '../../src/log/etcd/replicated-log.ts';
 import { type LmdbLog } from '../../src/log/lmdb-log.ts';
 import { LogError } from '../../src/log/log.ts';
@@ -20,7 +21,7 @@ import { line, time } from './node-time.ts';
 import type { Ending, Lead, Store, StoreSeams } from './store.ts';
 
 export interface Parts {
-  readonly etcd: Etcd;
+  readonly etcd: MeteredEtcd;
   readonly keys: Keys;
   readonly log: NodeLog;
   readonly archive: Store['archive'];
@@ -43,7 +44,7 @@ export class ClusterStore implements Store {
   readonly log: NodeLog;
   readonly archive: Store['archive'];
   private readonly seams: StoreSeams;
-  private readonly etcd: Etcd;
+  private readonly etcd: MeteredEtcd;
   private readonly standby: Standby;
   private readonly node: ClusterNode;
   private readonly heard: HeardNote;
@@ -74,6 +75,7 @@ export class ClusterStore implements Store {
         catchUp: () => log.catchUp((record) => this.standby.took(record)),
         follow: (events) => log.follow(events, (record) => this.standby.took(record)),
       },
+      written: () => etcd.written,
       leaseId: () => randomBytes(6).readUIntBE(0, 6) + 1,
       mayWrite: () => this.mayWrite(),
       shown: (view) => progress.cluster.write(view),
@@ -95,6 +97,7 @@ export class ClusterStore implements Store {
       prepared: this.standby.replayer,
       inherited: () => this.heard.inherited(epoch),
       skip: this.log.head.gap ?? 0,
+      noRoom: () => this.node.refusal,
     };
   }
 

@@ -10,6 +10,7 @@ import { openArchive } from '../../src/log/archive.ts';
 import { type Etcd, EtcdError } from '../../src/log/etcd/etcd.ts';
 import { openEtcd } from '../../src/log/etcd/grpc-etcd.ts';
 import { type Keys, keysOf } from '../../src/log/etcd/keys.ts';
+import { MeteredEtcd } from '../../src/log/etcd/metered-etcd.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import type { ClusterSettings } from '../../src/settings/cluster-settings.ts';
 import { ClusterStore, NodeLog } from './cluster-store.ts';
@@ -34,7 +35,7 @@ export async function openClusterStore(
   progress.phase = 'following';
   const { cluster, node, url } = settings;
   assertOfCluster(data.dataDir, cluster);
-  const etcd = openEtcd(etcdOptions(settings));
+  const etcd = new MeteredEtcd(openEtcd(etcdOptions(settings)));
   const keys = keysOf(cluster);
   const show = (trouble?: string): void =>
     progress.cluster.write({
@@ -87,7 +88,7 @@ async function agreed(
 }
 
 interface Found {
-  readonly etcd: Etcd;
+  readonly etcd: MeteredEtcd;
   readonly keys: Keys;
   readonly agreement: Agreement;
 }

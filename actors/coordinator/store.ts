@@ -16,7 +16,7 @@ export type StoredLog = Log & {
 };
 
 /** What the loop is given when it may begin. */
-export type Lead = Pick<CoordinatorOptions, 'prepared' | 'inherited' | 'skip'>;
+export type Lead = Pick<CoordinatorOptions, 'prepared' | 'inherited' | 'skip' | 'noRoom'>;
 
 export interface Store {
   readonly log: StoredLog;

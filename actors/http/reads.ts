@@ -91,7 +91,9 @@ function formOf(accept: string | undefined): StoryForm {
 function showReadiness(progress: Progress, reply: FastifyReply): void {
   const refusal = notReady(progress);
   if (refusal === undefined) {
-    reply.header('content-type', JSON_TYPE).send('{"status":"ready"}\n');
+    const refusing = progress.cluster.read()?.refusing;
+    // All but new tasks is decided: a load balancer must not keep reports away.
+    sendJson(reply, JSON.stringify({ status: 'ready', ...(refusing && { refusing }) }));
     return;
   }
   const text = formatRefusal(refusal).slice(0, -1);

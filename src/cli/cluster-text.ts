@@ -26,13 +26,14 @@ export async function statusText(status: ClusterStatus): Promise<string> {
     `in etcd: ${tail.groups} groups of records, ${size(tail.bytes)}; ` +
       `trimmed up to record ${tail.trimmed}`,
     await table(
-      ['etcd member', 'leads', 'version', 'database', 'in use'],
+      ['etcd member', 'leads', 'version', 'database', 'in use', 'quota'],
       members.map((one) => [
         one.member,
         one.leads ? 'yes' : 'no',
         one.version,
         size(one.db_bytes),
         size(one.db_bytes_in_use),
+        one.quota_bytes === undefined ? '-' : size(one.quota_bytes),
       ]),
     ),
   ];

@@ -36,6 +36,8 @@ export interface ClusterNodeOptions {
   /** With what it last knew of head, once it has caught up. */
   readonly copy: Copy & { readonly head: Head };
   readonly heard: Pick<HeardNote, 'heard' | 'local' | 'keep'>;
+  /** Bytes that this node has sent to etcd, ever growing. */
+  written(): number;
   /** A whole number from 1 to 2^53 - 1, another one each time. */
   leaseId(): number;
   /** Whether the log still takes this node's records; see leadership.ts. */
@@ -59,17 +61,16 @@ export class ClusterNode {
 
   constructor(options: ClusterNodeOptions) {
     this.options = options;
-    const { etcd, keys, time, beatMs, silenceMs, heard } = options;
-    const { tailMaxBytes } = options;
+    const { etcd, time, beatMs, silenceMs, heard } = options;
     this.trimming = new Trimming({
-      ...{ etcd, keys, time, tailMaxBytes },
+      ...options,
       told: (figures) => {
         this.etcd = figures;
         this.show();
       },
     });
     this.watch = new LeaderWatch({
-      ...{ etcd, time, beatMs, silenceMs, key: keys.leader },
+      ...{ etcd, time, beatMs, silenceMs, key: options.keys.leader },
       heard: ({ epoch, at }, revision) => {
         // A candidate's first beats tell no time.
         const known = this.hasCaughtUp ? options.copy.head.epoch : 0;
@@ -81,6 +82,11 @@ export class ClusterNode {
 
   get leads(): boolean {
     return this.epoch > 0;
+  }
+
+  /** Why no new task is taken, in words; undefined: there is room. */
+  get refusal(): string | undefined {
+    return this.trimming.refusal;
   }
 
   /**
@@ -127,7 +133,6 @@ export class ClusterNode {
   private campaign(): Campaign {
     const { etcd, keys, time, beatMs, silenceMs, failedStarts } = this.options;
     const { leaseId, mayWrite, tell } = this.options;
-    const key = keys.leader;
     return new Campaign({
       etcd,
       time,
@@ -139,7 +144,7 @@ export class ClusterNode {
         else tell('info', 'etcd has room again', {});
       },
       leadership: {
-        ...{ etcd, time, beatMs, silenceMs, key, leaseId },
+        ...{ etcd, time, beatMs, silenceMs, leaseId, key: keys.leader },
         beat: () => this.beat(),
         mayWrite: () => (this.leads ? mayWrite() : Promise.resolve(true)),
       },
@@ -167,31 +172,31 @@ export class ClusterNode {
 
   /** The last look before the start: whatever the leader before wrote is in this copy then. */
   private async caughtUp(signal: AbortSignal): Promise<boolean> {
+    return (await this.insistently(signal, () => this.options.copy.catchUp())) !== undefined;
+  }
+
+  private announced(signal: AbortSignal): Promise<Presence | undefined> {
+    const { etcd, keys, time, node, url, ids, version, copy, leaseId } = this.options;
+    const { mirror, machine } = ids;
+    const report = () => ({ url, mirror, machine, mirrored: copy.lastNumber, version });
+    return this.insistently(signal, () =>
+      Presence.announce({ etcd, keys, node, time, leaseId, report }, signal),
+    );
+  }
+
+  /** As often as etcd does not answer. @returns undefined: the signal aborted before. */
+  private async insistently<T>(
+    signal: AbortSignal,
+    call: () => Promise<T>,
+  ): Promise<T | undefined> {
     while (!signal.aborted) {
       try {
-        await this.options.copy.catchUp();
-        return true;
+        return await call();
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error;
         this.tellTrouble(error.message);
       }
       await pause(this.options.time, this.options.beatMs, signal);
-    }
-    return false;
-  }
-
-  private async announced(signal: AbortSignal): Promise<Presence | undefined> {
-    const { etcd, keys, time, node, url, ids, version, copy, leaseId, beatMs } = this.options;
-    const { mirror, machine } = ids;
-    const report = () => ({ url, mirror, machine, mirrored: copy.lastNumber, version });
-    while (!signal.aborted) {
-      try {
-        return await Presence.announce({ etcd, keys, node, time, leaseId, report }, signal);
-      } catch (error) {
-        if (!(error instanceof EtcdError)) throw error;
-        this.tellTrouble(error.message);
-      }
-      await pause(time, beatMs, signal);
     }
     return undefined;
   }
@@ -219,9 +224,9 @@ export class ClusterNode {
     const { cluster, node, url, copy } = this.options;
     const { beat } = this.watch;
     const leads = this.leads;
-    const other = beat === undefined ? undefined : { node: beat.node, url: beat.url };
-    const leader = leads ? { node, url } : other;
+    const leader = leads ? { node, url } : beat && { node: beat.node, url: beat.url };
     const last = this.hasCaughtUp ? copy.head.last : 0;
+    const refusing = leads ? this.trimming.room.refusal : undefined;
     this.options.shown({
       ...{ role: leads ? 'leader' : 'follower', cluster, node, url },
       ...(leader === undefined ? {} : { leader }),
@@ -230,6 +235,7 @@ export class ClusterNode {
       lag: leads ? 0 : Math.max(0, last - copy.lastNumber),
       ...(this.trouble === undefined ? {} : { trouble: this.trouble }),
       ...(this.etcd === undefined ? {} : { etcd: this.etcd }),
+      ...(refusing === undefined ? {} : { refusing }),
       nodes: this.running.nodes,
     });
   }

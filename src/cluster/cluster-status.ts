@@ -42,6 +42,8 @@ interface MemberStatus {
   readonly leads: boolean;
   readonly db_bytes: number;
   readonly db_bytes_in_use: number;
+  /** How large the database may become; undefined: the member does not tell it. */
+  readonly quota_bytes: number | undefined;
 }
 
 const PAGE = 1_000;
@@ -80,12 +82,13 @@ export async function clusterStatus(
       version: report?.version,
     })),
     tail: { ...tail, trimmed: trim?.through ?? 0 },
-    members: members.map(({ member, version, leader: leads, dbBytes, dbBytesInUse }) => ({
-      member,
-      version,
-      leads: leads === member,
-      db_bytes: dbBytes,
-      db_bytes_in_use: dbBytesInUse,
+    members: members.map((one) => ({
+      member: one.member,
+      version: one.version,
+      leads: one.leader === one.member,
+      db_bytes: one.dbBytes,
+      db_bytes_in_use: one.dbBytesInUse,
+      quota_bytes: one.quotaBytes,
     })),
     alarms,
   };

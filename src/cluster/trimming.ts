@@ -1,7 +1,7 @@
 // Owns what the leader deletes in etcd: the oldest groups of records, once etcd holds more than
 // half of what it may, and only groups that enough live nodes hold in their own copies
 // (log/etcd/trim.ts decides which). What is left is for nodes that were away, or that are being
-// made.
+// made. A round follows another after some time, or sooner when much is written or room is tight.
 //
 // First `trim` says what may go, and a round later it goes, in a transaction without a put, because
 // an etcd that is full takes no puts. Each of the two rests on the reports that were counted, as
@@ -9,13 +9,21 @@
 // nothing be deleted. So a leader that was deposed without knowing it deletes nothing that it
 // should not.
 
-import { type Condition, type Etcd, EtcdError, type Operation } from '../log/etcd/etcd.ts';
+import {
+  type Condition,
+  type Etcd,
+  EtcdError,
+  type EtcdStatus,
+  type Operation,
+} from '../log/etcd/etcd.ts';
 import { decodeManifest, type End, type Manifest } from '../log/etcd/group.ts';
 import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
 import { chooseTrim, deletionRestsOn, isTrimmed, type Member } from '../log/etcd/trim.ts';
 import { encodeTrimMark } from '../log/etcd/trim-mark.ts';
 import { type Reported, readNodes } from './presence.ts';
+import { type Measured, Room } from './room.ts';
+import { RoomNotice, type Tell } from './room-notice.ts';
 import { pause, type Time } from './time.ts';
 
 export interface TrimmingOptions {
@@ -23,7 +31,10 @@ export interface TrimmingOptions {
   readonly keys: Keys;
   readonly time: Time;
   readonly tailMaxBytes: number;
-  /** After each round. */
+  /** Bytes that this node has sent to etcd, ever growing. */
+  written(): number;
+  tell: Tell;
+  /** After each round, and when the room becomes scarce or is enough again. */
   told(figures: TrimFigures): void;
 }
 
@@ -32,11 +43,19 @@ export interface TrimFigures {
   readonly trimmed: number;
   /** What is in use of the fullest member's database. */
   readonly database_bytes: number;
+  /** The least of the members' quotas; absent: they do not tell it. */
+  readonly quota_bytes?: number;
   /** Members of etcd that answer. */
   readonly members: number;
 }
 
+/** A round begins after so much time, or after so much was written. */
 const ROUND_MS = 10_000;
+const ROUND_BYTES = 32 * 1024 * 1024;
+/** Of a small quota the same share as of one of a gigabyte. */
+const ROUND_SHARE = 1 / 32;
+const TIGHT_ROUND_MS = 1_000;
+const LOOK_MS = 250;
 /** A group is two operations, and etcd takes 128 in a transaction. */
 const GROUPS_AT_ONCE = 60;
 const SCANNED_GROUPS = 1_000;
@@ -44,6 +63,9 @@ const SCANNED_GROUPS = 1_000;
 const KEPT = 0.5;
 
 export class Trimming {
+  readonly room: Room;
+  private readonly notice: RoomNotice;
+  private figures: TrimFigures | undefined;
   private readonly options: TrimmingOptions;
   /** When each node that does not run was last heard of. */
   private readonly heardAt = new Map<string, number>();
@@ -52,6 +74,14 @@ export class Trimming {
 
   constructor(options: TrimmingOptions) {
     this.options = options;
+    this.room = new Room(options.written);
+    this.notice = new RoomNotice(this.room, options.tell);
+  }
+
+  /** Why no new task is taken, in words; undefined: there is room. */
+  get refusal(): string | undefined {
+    if (this.notice.look() && this.figures !== undefined) this.options.told(this.figures);
+    return this.room.refusal;
   }
 
   begin(): void {
@@ -66,32 +96,56 @@ export class Trimming {
 
   /** @throws EtcdError, LogError */
   async round(): Promise<void> {
-    const { etcd, keys, tailMaxBytes } = this.options;
+    const { etcd, keys } = this.options;
     const { trim, revision } = await look(etcd, keys);
     const through = trim?.through ?? 0;
     const removedAt = through === 0 ? undefined : await this.remove(through);
     // Old revisions take room, too: each head and each beat has replaced the one before.
     await etcd.compact(removedAt ?? revision).catch(unlessCompacted);
+    const writtenThen = this.options.written();
     const status = await etcd.status();
-    const database_bytes = Math.max(0, ...status.map(({ dbBytesInUse }) => dbBytesInUse));
-    const excess = database_bytes - KEPT * tailMaxBytes;
+    if (status.length > 0) this.room.measure(measuredOf(status), writtenThen);
+    const { usedBytes: database_bytes, quotaBytes } = this.room.measured;
+    const excess = database_bytes - KEPT * this.mostBytes;
     const trimmed = excess > 0 ? await this.mark(through, excess, database_bytes) : through;
-    this.options.told({ trimmed, database_bytes, members: status.length });
+    const quota = quotaBytes === undefined ? {} : { quota_bytes: quotaBytes };
+    this.figures = { trimmed, database_bytes, ...quota, members: status.length };
+    this.notice.look();
+    this.options.told(this.figures);
+  }
+
+  /** What etcd may hold before absent nodes are left behind. */
+  private get mostBytes(): number {
+    return Math.min(this.options.tailMaxBytes, this.room.tightBytes);
   }
 
   private async goOn(): Promise<void> {
     const { signal } = this.ending;
-    for (;;) {
-      await pause(this.options.time, ROUND_MS, signal);
-      if (signal.aborted) return;
+    // The first round is at once: the quota is not known before.
+    while (!signal.aborted) {
       // Whatever went wrong, the next round begins with what then stands in etcd.
       await this.round().catch(() => {});
+      await this.untilDue();
+    }
+  }
+
+  private async untilDue(): Promise<void> {
+    const { time, written } = this.options;
+    const { signal } = this.ending;
+    const { quotaBytes = Number.POSITIVE_INFINITY } = this.room.measured;
+    const bytes = Math.min(ROUND_BYTES, ROUND_SHARE * quotaBytes);
+    const [began, before] = [time.monotonic(), written()];
+    while (!signal.aborted) {
+      await pause(time, LOOK_MS, signal);
+      const roundMs = this.room.level === 'enough' ? ROUND_MS : TIGHT_ROUND_MS;
+      if (time.monotonic() - began >= roundMs || written() - before >= bytes) return;
     }
   }
 
   /** @returns up to which record groups may go from now on. */
   private async mark(through: number, excess: number, tailBytes: number): Promise<number> {
-    const { etcd, keys, tailMaxBytes } = this.options;
+    const { etcd, keys } = this.options;
+    const tailMaxBytes = this.mostBytes;
     const nodes = await readNodes(etcd, keys);
     const members = this.membersOf(nodes);
     const chosen = chooseTrim({ members, holds: [], through, tailBytes, tailMaxBytes });
@@ -150,6 +204,14 @@ export class Trimming {
       };
     });
   }
+}
+
+function measuredOf(status: readonly EtcdStatus[]): Measured {
+  const quotas = status.flatMap(({ quotaBytes }) => quotaBytes ?? []);
+  return {
+    usedBytes: Math.max(...status.map(({ dbBytesInUse }) => dbBytesInUse)),
+    quotaBytes: quotas.length === 0 ? undefined : Math.min(...quotas),
+  };
 }
 
 /** The reports that a decision rests on stand as they were read. */

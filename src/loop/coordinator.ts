@@ -42,6 +42,7 @@ export class Coordinator {
   readonly view: LoopView;
   private readonly turn: Turn;
   private readonly events: CoordinatorEvents;
+  private readonly noRoom: () => string | undefined;
   private readonly commits: GroupCommit;
   private readonly recovery: Recovery;
   private readonly expiry: Expiry;
@@ -54,6 +55,7 @@ export class Coordinator {
   constructor(options: CoordinatorOptions) {
     const { log, clock, events } = options;
     this.events = events;
+    this.noRoom = options.noRoom ?? (() => undefined);
     this.commits = new GroupCommit(log, () => clock.monotonic(), {
       durable: (commit) => this.durable(commit),
       unconfirmed: (tickets) => this.unavailable(tickets, 'it is not known who leads now'),
@@ -94,10 +96,7 @@ export class Coordinator {
     const now = this.now();
     if (this.reading.defer(ticket, request, now)) return;
     const down = this.recovery.refuses(request);
-    if (down !== undefined) {
-      this.events.answer(ticket, down);
-      return;
-    }
+    if (down !== undefined) return this.events.answer(ticket, down);
     const subject = this.located(request, now);
     const refused = validate(this.state, request, subject);
     if (refused !== undefined) this.answer(ticket, refused);
@@ -200,10 +199,10 @@ export class Coordinator {
       this.granting.registry.seen(subject.lease.workerId, now);
     }
     const choice = choose(this.turn.context, request, subject, now);
-    if (choice.append === undefined) {
-      this.answer(ticket, choice.answer);
-      return;
-    }
+    if (choice.append === undefined) return this.answer(ticket, choice.answer);
+    // What ends a task is taken as long as the log takes anything; a new task can wait.
+    const noRoom = choice.append.type === 'TaskCreated' ? this.noRoom() : undefined;
+    if (noRoom) return this.events.answer(ticket, unavailable('log_unavailable', noRoom));
     this.decide(choice.append, subject);
     this.answer(ticket, respond(this.state, choice.append, subject, now));
   }

@@ -43,6 +43,8 @@ export interface CoordinatorOptions {
    * read, with the number of the newest CoordinatorStarted. undefined: nobody has heard of it.
    */
   readonly inherited?: (epoch: number) => number | undefined;
+  /** Why the log should take no new tasks now, in words; undefined: it should. */
+  readonly noRoom?: () => string | undefined;
   readonly onReplay?: (records: number) => void;
   readonly surroundings?: Surroundings;
 }

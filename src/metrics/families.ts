@@ -179,6 +179,18 @@ export const FAMILIES = {
       "Shown by the leader: what is in use of the fullest member's database. Near the quota " +
       'of etcd: etcd takes nothing more when it is reached.',
   },
+  leasehold_cluster_etcd_quota_bytes: {
+    type: 'gauge',
+    help:
+      'Shown by the leader: how large the database may become, the least of the members. Absent: ' +
+      'they do not tell it, and nothing is refused before etcd is full.',
+  },
+  leasehold_cluster_refuses_tasks: {
+    type: 'gauge',
+    help:
+      'Shown by the leader: 1 while new tasks are refused because etcd is nearly full. See that ' +
+      'nodes run on two machines, so that etcd may forget, or raise its quota.',
+  },
   leasehold_cluster_trimmed_sequence: {
     type: 'gauge',
     help:

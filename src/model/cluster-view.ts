@@ -17,13 +17,17 @@ export interface ClusterView {
   readonly lag: number;
   /** What keeps this node from more, in words; absent when nothing does. */
   readonly trouble?: string;
+  /** Why the leader takes no new tasks, in words; absent when it does. */
+  readonly refusing?: string;
   readonly nodes: readonly ClusterNodeView[];
-  /** What the leader knows of etcd; looked at every ten seconds. */
+  /** What the leader knows of etcd; looked at every ten seconds at least. */
   readonly etcd?: {
     /** Up to this record etcd may have deleted what the nodes hold. */
     readonly trimmed: number;
     /** What is in use of the fullest member's database. */
     readonly database_bytes: number;
+    /** The least of the members' quotas; absent when they do not tell it. */
+    readonly quota_bytes?: number;
     /** Members that answer. */
     readonly members: number;
   };

@@ -25,15 +25,26 @@ interface NodeSeen {
 }
 
 class Stage {
-  readonly etcd = new MemoryEtcd();
-  readonly direct = new DirectEtcd(this.etcd);
-  readonly time = new ClusterTime(this.etcd);
+  readonly etcd: MemoryEtcd;
+  readonly direct: DirectEtcd;
+  readonly time: ClusterTime;
   readonly presences = new Map<string, Presence>();
   trimmed = 0;
+  written = 0;
+  /** Groups that were put. */
+  end = 0;
+  readonly told: string[] = [];
 
   /** Each group has ten records. */
-  constructor(groups: number) {
-    for (let n = 0; n < groups; n += 1) {
+  constructor(groups: number, quotaBytes?: number) {
+    this.etcd = new MemoryEtcd(quotaBytes === undefined ? {} : { quotaBytes });
+    this.direct = new DirectEtcd(this.etcd);
+    this.time = new ClusterTime(this.etcd);
+    this.add(groups);
+  }
+
+  add(groups: number): void {
+    for (let n = this.end; n < this.end + groups; n += 1) {
       const [after, first, last] = [n * 10, n * 10 + 1, n * 10 + 10];
       const fields = { after, afterCheck: after * 7, first, last, hash: 'h', revision: 1 };
       const manifest = { ...fields, bytes: GROUP_BYTES, chunks: 1 };
@@ -46,7 +57,9 @@ class Stage {
           { put: keys.head, value: head },
         ],
       );
+      this.written += GROUP_BYTES;
     }
+    this.end += groups;
   }
 
   async node(name: string, seen: NodeSeen): Promise<Presence> {
@@ -74,6 +87,8 @@ class Stage {
       keys,
       time: this.time.ofNode(),
       tailMaxBytes,
+      written: () => this.written,
+      tell: (_, msg) => void this.told.push(msg),
       told: ({ trimmed }) => {
         this.trimmed = trimmed;
       },
@@ -211,6 +226,56 @@ describe('trimming', () => {
     await trimming.round().catch(() => {});
     expect(stage.groups.length).to.be.lessThan(before);
     expect(await freeRoom(stage.direct, keys)).to.equal(0);
+  });
+
+  it('keeps to the quota of etcd where that is less than what it may hold', async () => {
+    const stage = new Stage(100, 7_500_000);
+    await stage.node('a', seen(1_000, 'x'));
+    await stage.node('b', seen(1_000, 'y'));
+    await rounds(stage.trimming(2 ** 40), 3);
+    // Half of 70 % without the slack.
+    expect(stage.bytes).to.be.within(470_000, 540_000);
+  });
+
+  it('takes no new tasks in a nearly full etcd, until something can be deleted', async () => {
+    const stage = new Stage(100, 6_100_000);
+    await stage.node('a', seen(1_000, 'x'));
+    const b = seen(0, 'y');
+    await stage.node('b', b);
+    const trimming = stage.trimming(2 ** 40);
+    await trimming.round();
+    expect(trimming.refusal).to.include('of its quota');
+    await rounds(trimming, 3);
+    expect(stage.groups).to.have.length(100);
+    b.mirrored = 1_000;
+    await stage.time.pass(2_000);
+    await rounds(trimming, 3);
+    expect(trimming.refusal).to.equal(undefined);
+    expect(stage.told).to.deep.equal([
+      'etcd is nearly full: new tasks are refused',
+      'new tasks are taken again',
+    ]);
+  });
+
+  it('begins a round also when much was written since the one before', async () => {
+    const stage = new Stage(0, 12_000_000);
+    for (const [name, machine] of [
+      ['a', 'x'],
+      ['b', 'y'],
+    ] as const) {
+      await stage.node(name, seen(1_000_000, machine));
+    }
+    const trimming = stage.trimming(2 ** 40);
+    await trimming.round();
+    trimming.begin();
+    // 24 MB go through a quota of 12 MB within 6 s, and none of them waits for the ten seconds.
+    for (let part = 0; part < 24; part += 1) {
+      stage.add(100);
+      await stage.time.pass(250);
+    }
+    expect(stage.etcd.alarms()).to.deep.equal([]);
+    expect(stage.groups.length).to.be.lessThan(900);
+    await trimming.stop();
   });
 
   it('goes on by itself until it is stopped', async () => {

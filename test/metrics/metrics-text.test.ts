@@ -58,7 +58,7 @@ const leader: ClusterView = {
     { node: 'a', url: 'http://a', mirrored: 9 },
     { node: 'b', url: 'http://b', mirrored: 7 },
   ],
-  etcd: { trimmed: 3, database_bytes: 5_000, members: 3 },
+  etcd: { trimmed: 3, database_bytes: 5_000, quota_bytes: 9_000, members: 3 },
 };
 
 const answer = answerOf(unavailable('mailbox_full', 'full'));

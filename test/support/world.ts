@@ -56,6 +56,8 @@ export class World {
   /** Is told what the world itself is told, after it. */
   readonly also: Partial<CoordinatorEvents> = {};
   surroundings: Surroundings = () => ({});
+  /** Why the store wants no new tasks. */
+  noRoom: string | undefined;
   private readonly archive: Archive | undefined;
   private tickets = 0;
   private readonly knobs: CoreKnobs;
@@ -169,6 +171,7 @@ export class World {
       digestText,
       clock: { wall: () => START + this.time + this.wallOffset, monotonic: () => this.time },
       surroundings: () => this.surroundings(),
+      noRoom: () => this.noRoom,
       ...options,
       events: {
         answer: (ticket, response) => {

@@ -123,7 +123,10 @@ export class EtcdClient implements Etcd {
     const asked = this.members.all.map(async (member): Promise<EtcdStatus> => {
       const call = member.call('Status', {}, await this.members.token());
       const answer = (await this.members.inTime(member, call, false)) as StatusResponse;
+      const told = numberOf(answer.dbSizeQuota);
+      const quotaBytes = told > 0 ? told : await member.quota();
       return {
+        ...(quotaBytes === undefined ? {} : { quotaBytes }),
         version: answer.version,
         dbBytes: numberOf(answer.dbSize),
         dbBytesInUse: numberOf(answer.dbSizeInUse),

@@ -25,6 +25,8 @@ export interface Member {
   readonly url: string;
   call(method: Method, request: object, token: string | undefined): Call;
   stream(method: StreamMethod, token: string | undefined): Stream;
+  /** Of the database, where the member's status lacks it; undefined: not known. Never rejects. */
+  quota(): Promise<number | undefined>;
   close(): void;
 }
 

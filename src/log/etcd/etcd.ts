@@ -63,6 +63,8 @@ export interface EtcdStatus {
   readonly version: string;
   readonly dbBytes: number;
   readonly dbBytesInUse: number;
+  /** How large the database may become; undefined: the member does not tell it. */
+  readonly quotaBytes?: number;
   readonly leader: string;
   readonly member: string;
 }

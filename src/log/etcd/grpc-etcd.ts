@@ -10,6 +10,7 @@ import { fromJSON } from '@grpc/proto-loader';
 import type { Etcd } from './etcd.ts';
 import { EtcdClient } from './etcd-client.ts';
 import type { Call, Member, Stream } from './etcd-members.ts';
+import { memberQuota } from './member-quota.ts';
 import { type Method, SERVICE_OF, type StreamMethod, WIRE } from './wire.ts';
 
 export interface EtcdOptions {
@@ -59,12 +60,20 @@ const definitionOf = (method: Method | StreamMethod): Definition => {
   return service[method] as Definition;
 };
 
+/** A quota changes only when a member is started again. */
+const QUOTA_KEPT_MS = 30_000;
+
 class GrpcMember implements Member {
   readonly url: string;
   private readonly client: grpc.Client;
+  private readonly options: EtcdOptions;
+  private askedAt = Number.NEGATIVE_INFINITY;
+  private known: Promise<number | undefined> = Promise.resolve(undefined);
 
-  constructor(url: string, { ca, cert, key }: EtcdOptions) {
+  constructor(url: string, options: EtcdOptions) {
     this.url = url;
+    this.options = options;
+    const { ca, cert, key } = options;
     const { protocol, hostname, port } = new URL(url);
     if (protocol !== 'http:' && protocol !== 'https:') {
       throw new Error(`an etcd URL begins with http: or https:, not ${url}`);
@@ -100,6 +109,19 @@ class GrpcMember implements Member {
       responseDeserialize,
       metadata(token),
     );
+  }
+
+  quota(): Promise<number | undefined> {
+    const now = performance.now();
+    if (now - this.askedAt < QUOTA_KEPT_MS) return this.known;
+    const { ca, cert, key, callMs } = this.options;
+    const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+    this.askedAt = now;
+    this.known = memberQuota(this.url, tls, callMs).then((bytes) => {
+      if (bytes === undefined) this.askedAt = Number.NEGATIVE_INFINITY;
+      return bytes;
+    });
+    return this.known;
   }
 
   close(): void {

@@ -108,7 +108,7 @@ const LEASES = {
 const UPKEEP = {
   StatusRequest: message(''),
   StatusResponse: message(
-    'header=1:ResponseHeader version=2:s dbSize=3:i leader=4:u dbSizeInUse=9:i',
+    'header=1:ResponseHeader version=2:s dbSize=3:i leader=4:u dbSizeInUse=9:i dbSizeQuota=12:i',
   ),
   AlarmType: values('NONE', 'NOSPACE', 'CORRUPT'),
   /** The action 0, which is left out here, lists the alarms that stand. */
@@ -206,6 +206,8 @@ export interface StatusResponse {
   readonly dbSize: string;
   readonly dbSizeInUse: string;
   readonly leader: string;
+  /** 0 from members before version 3.6. */
+  readonly dbSizeQuota: string;
 }
 export interface AlarmResponse {
   readonly alarms: readonly { readonly alarm: string }[];

@@ -204,6 +204,8 @@ withEtcd('log/etcd/grpc-etcd, one member', { members: 1 }, (cluster) => {
     expect(status?.dbBytes)
       .to.be.at.least(status?.dbBytesInUse as number)
       .greaterThan(0);
+    // The default of etcd.
+    expect(status?.quotaBytes).to.equal(2 * 1024 ** 3);
     expect(await etcd.alarms()).to.deep.equal([]);
   });
 

@@ -49,6 +49,7 @@ export class ProductNode {
         follow: (events) => log.follow(events, (record) => standby.took(record)),
       },
       heard: this.heard,
+      written: () => 0,
       tailMaxBytes: cluster.settings.tailMaxBytes,
       mayWrite: async () => (await log.confirm()) === 'durable',
       shown: () => {},

@@ -189,7 +189,9 @@ export class MemoryEtcd {
       .filter(([, isUp]) => isUp)
       .map(([member]) => {
         const dbBytes = this.allocatedBytes;
-        return { version: VERSION, dbBytes, dbBytesInUse, leader, member: String(member) };
+        const { quotaBytes } = this;
+        const sizes = { dbBytes, dbBytesInUse, quotaBytes };
+        return { version: VERSION, ...sizes, leader, member: String(member) };
       });
   }
 
