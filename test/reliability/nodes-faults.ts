@@ -3,26 +3,26 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../simulator/random.ts';
-import { type NodesRig, otherOf } from './nodes-rig.ts';
+import type { NodesRig } from './nodes-rig.ts';
 
-/** @returns whether another node leads now. */
+/** @returns whether a node has begun to lead since. */
 type Fault = (rig: NodesRig, dice: Random) => Promise<boolean>;
 
 const HOUR_MS = 3_600_000;
 
 export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   async 'the leader is killed'(rig) {
-    const leader = await rig.whole();
+    const { leader, epoch } = await rig.whole();
     rig.stage.node(leader).kill('SIGKILL');
-    await rig.leads(otherOf(leader));
+    await rig.leadsSince(epoch);
     return true;
   },
 
   async 'the leader sleeps until another one leads'(rig, dice) {
-    const leader = await rig.whole();
+    const { leader, epoch } = await rig.whole();
     const server = rig.stage.node(leader);
     server.kill('SIGSTOP');
-    await rig.leads(otherOf(leader));
+    await rig.leadsSince(epoch);
     // Readers that know no other node ask the one that sleeps.
     await pause(dice.between(300, 1_500));
     server.kill('SIGCONT');
@@ -31,7 +31,7 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   async 'the leader sleeps shortly'(rig, dice) {
-    const server = rig.stage.node(await rig.whole());
+    const server = rig.stage.node((await rig.whole()).leader);
     server.kill('SIGSTOP');
     await pause(dice.between(100, 2_500));
     server.kill('SIGCONT');
@@ -39,10 +39,10 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   async 'the leader is cut off from etcd'(rig, dice) {
-    const leader = await rig.whole();
+    const { leader, epoch } = await rig.whole();
     const server = rig.stage.node(leader);
     rig.cutFromEtcd(leader, true);
-    await rig.leads(otherOf(leader));
+    await rig.leadsSince(epoch);
     await pause(dice.between(300, 1_500));
     rig.cutFromEtcd(leader, false);
     await server.ended;
@@ -50,7 +50,7 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   async 'the follower is cut off from etcd'(rig, dice) {
-    const follower = otherOf(await rig.whole());
+    const { follower } = await rig.whole();
     rig.cutFromEtcd(follower, true);
     await pause(dice.between(500, 3_000));
     rig.cutFromEtcd(follower, false);
@@ -58,7 +58,7 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   async 'clients are cut off from the leader'(rig, dice) {
-    const leader = await rig.whole();
+    const { leader } = await rig.whole();
     rig.cutFromClients(leader, true);
     await pause(dice.between(500, 2_500));
     rig.cutFromClients(leader, false);
@@ -66,9 +66,9 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   async 'the leader is told to stop'(rig) {
-    const leader = await rig.whole();
+    const { leader, epoch } = await rig.whole();
     rig.stage.node(leader).kill('SIGTERM');
-    await rig.leads(otherOf(leader));
+    await rig.leadsSince(epoch);
     return true;
   },
 
@@ -89,11 +89,11 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   async "the leader and etcd's leader are killed at once"(rig) {
-    const leader = await rig.whole();
+    const { leader, epoch } = await rig.whole();
     const member = Math.max(0, await rig.etcd.leader());
     rig.stage.node(leader).kill('SIGKILL');
     await rig.etcd.kill(member);
-    await rig.leads(otherOf(leader));
+    await rig.leadsSince(epoch);
     await rig.etcd.restart(member);
     return true;
   },
@@ -109,9 +109,9 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
 
   async 'a wall clock is set by an hour, and the leader is killed'(rig, dice) {
     rig.clock.move(rig.clock.aheadMs > 0 || dice.chance(0.5) ? -HOUR_MS : HOUR_MS);
-    const leader = await rig.whole();
+    const { leader, epoch } = await rig.whole();
     rig.stage.node(leader).kill('SIGKILL');
-    await rig.leads(otherOf(leader));
+    await rig.leadsSince(epoch);
     return true;
   },
 };

@@ -12,7 +12,12 @@ import { MovedClock } from './moved-clock.ts';
 export const NODES = ['a', 'b'] as const;
 export type NodeName = (typeof NODES)[number];
 
-export const otherOf = (node: NodeName): NodeName => (node === 'a' ? 'b' : 'a');
+interface Whole {
+  readonly leader: NodeName;
+  readonly follower: NodeName;
+  /** Number of the CoordinatorStarted with which the leader began. */
+  readonly epoch: number;
+}
 
 /** Far longer than all that a fault may take: a busy neighbour may hold everything up. */
 const PATIENCE_MS = 60_000;
@@ -90,22 +95,37 @@ export class NodesRig {
     this.ways[node].clients.silence(isCut);
   }
 
-  /** Resolves when this node decides requests; that it is told by itself. */
-  async leads(node: NodeName): Promise<void> {
-    await this.until(`${node} leads`, async () => (await this.view(node))['role'] === 'leader');
+  /**
+   * Resolves when some node leads that began after this epoch. It may be the one that led before:
+   * started again, it can be the first to see that nobody leads.
+   */
+  async leadsSince(epoch: number): Promise<void> {
+    await this.until(`a node leads after the start ${epoch}`, async () => {
+      const views = await this.views();
+      return views.some((view) => view['role'] === 'leader' && Number(view['epoch']) > epoch);
+    });
   }
 
-  /** Resolves with the leader, when both nodes run and the other one lacks nothing. */
-  async whole(): Promise<NodeName> {
-    let leader: NodeName | undefined;
+  /**
+   * Resolves when one node leads and the other one follows that very lead. A node that still names
+   * the leader of before, or is about to lead, does not count: what it says is over in a moment.
+   */
+  async whole(): Promise<Whole> {
+    let whole: Whole | undefined;
     await this.until('one node leads and the other one follows', async () => {
-      const views = await Promise.all(NODES.map((node) => this.view(node)));
-      leader = NODES[views.findIndex(({ role }) => role === 'leader')];
-      const following = views.find(({ role }) => role === 'follower');
-      const isKnown = following?.['leader'] !== undefined && following['trouble'] === undefined;
-      return leader !== undefined && isKnown && Number(following['last_sequence']) > 0;
+      const views = await this.views();
+      const leading = views.findIndex(({ role }) => role === 'leader');
+      const [leader, follower] = leading === 0 ? NODES : NODES.toReversed();
+      const view = views[1 - leading];
+      const epoch = Number(views[leading]?.['epoch']);
+      const named = view?.['leader'] as Fields | undefined;
+      const isFollowed = named?.['node'] === leader && view?.['epoch'] === epoch;
+      const isWell = view?.['role'] === 'follower' && view['trouble'] === undefined;
+      if (!isFollowed || !isWell || !(Number(view['last_sequence']) >= epoch)) return false;
+      whole = { leader: leader as NodeName, follower: follower as NodeName, epoch };
+      return true;
     });
-    return leader as NodeName;
+    return whole as Whole;
   }
 
   private async keep(node: NodeName): Promise<void> {
@@ -120,6 +140,10 @@ export class NodesRig {
       if (this.isOver || isDeposed || signal === 'SIGKILL' || code === 0) continue;
       this.wrong.push(`${node} ended by ${code ?? signal}: ${server.err.slice(-2_000)}`);
     }
+  }
+
+  private views(): Promise<Fields[]> {
+    return Promise.all(NODES.map((node) => this.view(node)));
   }
 
   /** @returns nothing of a node that does not answer. */

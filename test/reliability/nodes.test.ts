@@ -88,7 +88,7 @@ async function play(rig: NodesRig, dice: Random): Promise<void> {
   await traffic.stop();
   isOver = true;
   await Promise.all(readers);
-  const leader = await rig.whole();
+  const { leader } = await rig.whole();
   const lines = await recordsAt(rig.stage.url(leader));
   rig.over();
   const records = (await rig.stage.compared()) as unknown as LogRecord[];
