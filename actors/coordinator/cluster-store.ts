@@ -114,8 +114,8 @@ export class ClusterStore implements Store {
     if (isOfEtcd && this.seams.signal.aborted) return { told: undefined };
     const { code, message } = error as Error & { readonly code?: string };
     const isFenced = error instanceof LogError && code === 'LOG_FENCED';
-    if (this.node.leads) return { told: isFenced ? deposed(this.log.trouble) : error };
-    if (!this.isElected) return { told: error };
+    if (isFenced && (this.node.leads || this.log.isSetBack)) return { told: this.refused() };
+    if (this.node.leads || !this.isElected) return { told: error };
     // Another node was faster: that is no failure of this one.
     const failed = isFenced ? failedStarts : failedStarts + 1;
     const isAgain = isFenced || code === 'CLOCK_REFUSED';
@@ -137,16 +137,18 @@ export class ClusterStore implements Store {
 
   private async mayWrite(): Promise<boolean> {
     const confirmed = await this.log.confirm();
-    if (confirmed === 'fenced') this.seams.die(deposed(this.log.trouble));
+    if (confirmed === 'fenced') this.seams.die(this.refused());
     return confirmed === 'durable';
   }
-}
 
-const deposed = (why: string | undefined): ClusterError =>
-  new ClusterError(
-    'NOT_LEADER',
-    `${why ?? 'another node leads'}: this process ends, and follows when it is started again`,
-  );
+  /** The log takes nothing of this process any more. */
+  private refused(): Error {
+    const { trouble: why = 'another node leads', isSetBack } = this.log;
+    if (isSetBack) return new LogError('LOG_SET_BACK', why);
+    const then = 'this process ends, and follows when it is started again';
+    return new ClusterError('NOT_LEADER', `${why}: ${then}`);
+  }
+}
 
 /**
  * Two copies on one machine are lost together, so each machine counts once. Containers on it share

@@ -15,8 +15,8 @@ export interface LeadershipOptions {
   /** This node, and its time as of now. */
   beat(): Beat;
   /**
-   * Asks the log whether this node may still write, because somebody took the key away. A node that
-   * may not is ended by whoever answers this, also while no request comes.
+   * Asks the log whether this node may still write: now and then, and when the key is not what this
+   * node last wrote. A node that may not is ended by whoever answers, also while no request comes.
    */
   mayWrite(): Promise<boolean>;
   /** A whole number from 1 to 2^53 - 1, another one each time. */
@@ -25,6 +25,8 @@ export interface LeadershipOptions {
 
 /** The least that etcd grants with its default time for an election of its own. */
 export const LEASE_SECONDS = 2;
+/** A leader that nobody asks for anything asks the log so often. */
+const ASK_MS = 10_000;
 /** Whoever takes a key away gets so many times the silence to lead before it is made again. */
 const STAND_BACK = 2;
 
@@ -36,7 +38,9 @@ export class Leadership {
   private readonly ending = new AbortController();
   private readonly beating: Promise<void>;
   private readonly keeping: Promise<void>;
+  private readonly asking: Promise<void>;
   private isLeaseGone = false;
+  private isInDoubt = false;
 
   private constructor(options: LeadershipOptions, leaseId: number, revision: number) {
     this.options = options;
@@ -44,6 +48,7 @@ export class Leadership {
     this.revision = revision;
     this.beating = this.beat();
     this.keeping = this.keep();
+    this.asking = this.ask();
   }
 
   /**
@@ -71,7 +76,7 @@ export class Leadership {
   async stepDown(): Promise<void> {
     this.ending.abort();
     // No beat may come after: a beat on its way is waited for.
-    await Promise.all([this.beating, this.keeping]);
+    await Promise.all([this.beating, this.keeping, this.asking]);
     await this.options.etcd.revokeLease(this.leaseId).catch(() => {});
   }
 
@@ -90,8 +95,9 @@ export class Leadership {
     const told = await putOrGet(this.options, this.leaseId, this.revision);
     if (typeof told === 'number') this.revision = told;
     else if (told?.beat.run === this.options.beat().run) {
-      // An earlier beat of ours passed without an answer.
+      // An earlier beat of ours passed without an answer, or etcd was set back to it.
       this.revision = told.revision;
+      this.isInDoubt = true;
     } else if (told === undefined && (await this.hasExpired())) {
       this.revision = 0;
     } else {
@@ -129,7 +135,24 @@ export class Leadership {
     }
   }
 
+  /** Beside the beat, because the log answers only behind the records that are on their way. */
+  private async ask(): Promise<void> {
+    const { time, beatMs, mayWrite } = this.options;
+    const { signal } = this.ending;
+    for (let askedAt = time.monotonic(); ; ) {
+      await pause(time, beatMs, signal);
+      if (signal.aborted) return;
+      const now = time.monotonic();
+      if (!this.isInDoubt && now - askedAt < ASK_MS) continue;
+      this.isInDoubt = false;
+      askedAt = now;
+      await mayWrite().catch(() => {});
+    }
+  }
+
   private async renewLease(): Promise<void> {
+    // Meanwhile another node may have led, or etcd was set back.
+    this.isInDoubt = true;
     const id = this.options.leaseId();
     await this.options.etcd.grantLease(id, LEASE_SECONDS);
     this.leaseId = id;

@@ -275,6 +275,31 @@ describe('the election', () => {
     expect(stage.leader).to.equal(undefined);
   });
 
+  it('a leader asks the log now and then, and when the key is not what it wrote', async () => {
+    let asked = 0;
+    const mayWrite = (): boolean => {
+      asked += 1;
+      return true;
+    };
+    const stage = new Stage();
+    const a = stage.node('a', { mayWrite });
+    await stage.time.pass(9_000);
+    const snapshot = stage.etcd.snapshot();
+    expect(asked).to.equal(0);
+    await stage.time.pass(2_000);
+    expect(asked).to.equal(1);
+    stage.etcd.restore(snapshot);
+    await stage.time.pass(2 * BEAT_MS);
+    expect(asked).to.equal(2);
+    a.isPaused = true;
+    await stage.time.pass(4_000);
+    expect(stage.leader).to.equal(undefined);
+    a.isPaused = false;
+    await stage.time.pass(3 * BEAT_MS);
+    expect(asked).to.equal(3);
+    expect(stage.leader).to.include({ node: 'a' });
+  });
+
   it('a lease of etcd that ran out under a leader is replaced', async () => {
     const { stage, a, b } = await two({ isReady: () => false });
     a.isPaused = true;

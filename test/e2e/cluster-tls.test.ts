@@ -1,13 +1,13 @@
 // A node whose etcd wants certificates and a password: the files that the knobs name are used, and
 // without them the node says that etcd refuses it.
 
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { type Certificates, certificates } from '../support/certificates.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
+import { etcdctl, hasEtcdctl } from '../support/etcd-snapshot.ts';
 import { ClusterStage } from './cluster-stage.ts';
 
 describe('a node and an etcd with TLS', () => {
@@ -53,17 +53,8 @@ describe('a node and an etcd with TLS', () => {
 withEtcd('a node and an etcd with a password', { members: 1 }, (etcd: () => EtcdCluster) => {
   before(function () {
     const [endpoint] = etcd().urls;
-    const control = (...args: string[]) =>
-      execFileSync('etcdctl', ['--endpoints', String(endpoint), ...args], {
-        env: { ...process.env, ETCDCTL_API: '3' },
-        stdio: 'ignore',
-      });
-    try {
-      control('version');
-    } catch {
-      console.log('skipped: etcdctl is not installed (on Debian: apt-get install etcd-client)');
-      return this.skip();
-    }
+    if (!hasEtcdctl()) return this.skip();
+    const control = (...args: string[]): void => etcdctl('--endpoints', String(endpoint), ...args);
     control('user', 'add', 'root:secret');
     control('user', 'grant-role', 'root', 'root');
     control('auth', 'enable');

@@ -128,6 +128,16 @@ export class EtcdCluster {
     await this.ready();
   }
 
+  /** All members end, something is put in the place of each one's data, and they start. */
+  async replaced(put: (flags: readonly string[]) => void): Promise<void> {
+    for (const [i, { args }] of this.members.entries()) {
+      await this.kill(i);
+      put(args);
+    }
+    for (let i = 0; i < this.members.length; i++) this.spawn(i);
+    await this.ready();
+  }
+
   /** @returns the index of etcd's own leader. */
   async leader(): Promise<number> {
     const told = await Promise.all(this.urls.map((url) => this.statusOf(url)));

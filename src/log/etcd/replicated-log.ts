@@ -66,6 +66,11 @@ export class ReplicatedLog implements Log {
     return this.tail.trouble ?? this.mirror.log.trouble;
   }
 
+  /** The log was refused because etcd was set back, and `trouble` says so. */
+  get isSetBack(): boolean {
+    return this.tail.isSetBack;
+  }
+
   /** Head as this process last knew it. */
   get head(): Head {
     return this.tail.known.head;

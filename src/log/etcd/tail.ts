@@ -49,6 +49,8 @@ const AT_ONCE = 4;
 export class Tail {
   /** Why nothing is taken, in words. */
   trouble: string | undefined;
+  /** It was refused because etcd holds less than some node does: no start of anybody helps. */
+  isSetBack = false;
   private readonly options: TailOptions;
   private readonly signal: AbortSignal;
   private at: KnownHead | undefined;
@@ -233,10 +235,12 @@ export class Tail {
     const { last } = this.known.head;
     if (found === undefined || found.head.last < last) {
       this.trouble = await this.freeze(found, last);
+      this.isSetBack = true;
       return 'fenced';
     }
     if (isSameHead(found, this.known)) {
       this.trouble = frozen;
+      this.isSetBack = frozen !== undefined;
       return 'fenced';
     }
     if (found.head.writer === this.options.writer) {
