@@ -122,7 +122,7 @@ export class NodesRig {
       const isFollowed = named?.['node'] === leader && view?.['epoch'] === epoch;
       const isWell = view?.['role'] === 'follower' && view['trouble'] === undefined;
       if (!isFollowed || !isWell || !(Number(view['last_sequence']) >= epoch)) return false;
-      whole = { leader: leader as NodeName, follower: follower as NodeName, epoch };
+      whole = { leader, follower, epoch };
       return true;
     });
     return whole as Whole;
