@@ -91,12 +91,8 @@ export class Tail {
   async append(records: readonly LogRecord[], epoch: number): Promise<AppendResult> {
     const { known } = this;
     const { writer, keys, pieceBytes } = this.options;
-    const { manifest, pieces, lastCheck } = encodeGroup(
-      records,
-      known.head,
-      known.revision,
-      pieceBytes,
-    );
+    const group = encodeGroup(records, known.head, known.revision, pieceBytes);
+    const { manifest, pieces, lastCheck } = group;
     const head: Head = { epoch, last: manifest.last, check: lastCheck, writer };
     const value = encodeHead(head);
     const puts = pieces.map((piece, i): Operation => {
@@ -222,10 +218,8 @@ export class Tail {
       this.trouble = undefined;
       return 'durable';
     }
-    return this.judgeHead(
-      head && knownHead(head),
-      frozen && frozenText(decodeFrozen(frozen.value)),
-    );
+    const why = frozen && frozenText(decodeFrozen(frozen.value));
+    return this.judgeHead(head && knownHead(head), why);
   }
 
   private async judgeHead(
