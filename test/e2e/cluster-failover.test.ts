@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { Worker } from '../../src/index.ts';
 import { MovedClock } from '../reliability/moved-clock.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
+import { HttpLink } from '../support/links.ts';
 import type { Fields } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
 import { type Answered, ClusterStage, expectEachOnce, Submitters } from './cluster-stage.ts';
@@ -98,14 +99,19 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     await stage.follows(next);
     const taskId = await submitted(leader);
     const route = `/v1/tasks/${taskId}`;
+    const open = new HttpLink(Number(new URL(stage.url(leader)).port));
+    expect(await open.call('task', { task_id: taskId })).to.include({ state: 'WAITING' });
     stage.node(leader).kill('SIGSTOP');
     await stage.leader(leader);
     expect(await stage.ask(next, `${route}/kill`, { reason: 'r' })).to.include({ status: 200 });
     const late = stage.ask(leader, route);
     const page = stage.ask(leader, '/v1/log?tail=1');
+    const onOpen = open.call('task', { task_id: taskId });
     await pause(100);
     stage.node(leader).kill('SIGCONT');
-    // Cut off, or refused: the process may have learnt first that another one leads.
+    expect(await onOpen).to.include({ outcome: 'UNAVAILABLE' });
+    open.close();
+    // A connection that is new may be cut off: the process ends.
     for (const told of [await late, await page]) {
       if (told !== undefined) expect(told.body).to.include({ outcome: 'UNAVAILABLE' });
     }
