@@ -216,13 +216,13 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
       await stage.follows('b');
       const load = new Submitters(stage, 4);
       await stage.until('the load runs', () => load.acknowledged.size > 50);
-      for (const proxy of proxies) proxy.silence(true);
+      for (const proxy of proxies) proxy.silence('all');
       expect(await stage.leader('a')).to.equal('b');
       // Clients still reach the leader of before: it tells nothing that it cannot know.
       const told = await stage.ask('a', '/v1/stats');
       expect(told?.body).to.include({ outcome: 'UNAVAILABLE' });
       await stage.until('the load goes on', () => load.acknowledged.size > 200);
-      for (const proxy of proxies) proxy.silence(false);
+      for (const proxy of proxies) proxy.silence(undefined);
       expect((await stage.node('a').ended).code).to.equal(1);
       expect(stage.node('a').err).to.include('NOT_LEADER');
       stage.start('a');

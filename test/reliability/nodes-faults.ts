@@ -2,6 +2,7 @@
 // gone; what the nodes make of it, the proof waits for.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Lost } from '../e2e/silent-proxy.ts';
 import type { Random } from '../simulator/random.ts';
 import type { NodesRig } from './nodes-rig.ts';
 
@@ -9,6 +10,7 @@ import type { NodesRig } from './nodes-rig.ts';
 type Fault = (rig: NodesRig, dice: Random) => Promise<boolean>;
 
 const HOUR_MS = 3_600_000;
+const LOST = ['all', 'requests', 'answers'] as const;
 
 export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   async 'the leader is killed'(rig) {
@@ -39,29 +41,31 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   async 'the leader is cut off from etcd'(rig, dice) {
-    const { leader, epoch } = await rig.whole();
-    const server = rig.stage.node(leader);
-    rig.cutFromEtcd(leader, true);
-    await rig.leadsSince(epoch);
-    await pause(dice.between(300, 1_500));
-    rig.cutFromEtcd(leader, false);
-    await server.ended;
-    return true;
+    return replacedWithout('all', rig, dice);
+  },
+
+  /** etcd carries out what the leader then learns nothing of. */
+  async 'the leader does not hear etcd'(rig, dice) {
+    return replacedWithout('answers', rig, dice);
+  },
+
+  async 'etcd does not hear the leader'(rig, dice) {
+    return replacedWithout('requests', rig, dice);
   },
 
   async 'the follower is cut off from etcd'(rig, dice) {
     const { follower } = await rig.whole();
-    rig.cutFromEtcd(follower, true);
+    rig.cutFromEtcd(follower, dice.pick(LOST));
     await pause(dice.between(500, 3_000));
-    rig.cutFromEtcd(follower, false);
+    rig.cutFromEtcd(follower, undefined);
     return false;
   },
 
   async 'clients are cut off from the leader'(rig, dice) {
     const { leader } = await rig.whole();
-    rig.cutFromClients(leader, true);
+    rig.cutFromClients(leader, dice.pick(LOST));
     await pause(dice.between(500, 2_500));
-    rig.cutFromClients(leader, false);
+    rig.cutFromClients(leader, undefined);
     return false;
   },
 
@@ -115,3 +119,15 @@ export const NODE_FAULTS: Readonly<Record<string, Fault>> = {
     return true;
   },
 };
+
+/** Another node leads in place of one between which and etcd something is lost. */
+async function replacedWithout(lost: Lost, rig: NodesRig, dice: Random): Promise<boolean> {
+  const { leader, epoch } = await rig.whole();
+  const server = rig.stage.node(leader);
+  rig.cutFromEtcd(leader, lost);
+  await rig.leadsSince(epoch);
+  await pause(dice.between(300, 1_500));
+  rig.cutFromEtcd(leader, undefined);
+  await server.ended;
+  return true;
+}

@@ -4,7 +4,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClusterStage } from '../e2e/cluster-stage.ts';
-import { SilentProxy } from '../e2e/silent-proxy.ts';
+import { type Lost, SilentProxy } from '../e2e/silent-proxy.ts';
 import type { EtcdCluster } from '../support/etcd-cluster.ts';
 import type { Fields } from '../support/server.ts';
 import { MovedClock } from './moved-clock.ts';
@@ -87,12 +87,13 @@ export class NodesRig {
     }
   }
 
-  cutFromEtcd(node: NodeName, isCut: boolean): void {
-    for (const proxy of this.ways[node].etcd) proxy.silence(isCut);
+  /** @param lost undefined: nothing any more */
+  cutFromEtcd(node: NodeName, lost: Lost | undefined): void {
+    for (const proxy of this.ways[node].etcd) proxy.silence(lost);
   }
 
-  cutFromClients(node: NodeName, isCut: boolean): void {
-    this.ways[node].clients.silence(isCut);
+  cutFromClients(node: NodeName, lost: Lost | undefined): void {
+    this.ways[node].clients.silence(lost);
   }
 
   /**

@@ -16,10 +16,11 @@ import { Model } from '../model/model.ts';
 import type { Given } from '../node.ts';
 import type { Transcript } from '../transcript.ts';
 import type { Agreed } from './agreed.ts';
-import type { Member } from './member.ts';
+import type { Deferred, Member } from './member.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+const DEFERRED_MAX_MS = 10_000;
 
 export class Judge {
   readonly model: Model;
@@ -99,8 +100,9 @@ export class Judge {
     this.stepBegins(member);
     loop.take(ticket, request);
     this.judging(member);
-    if (mode === 'rebuilding' && isRead(request)) member.deferred.push({ ticket, request });
-    else if (mode === 'serving' || (mode === 'read-only' && isRead(request))) {
+    if (mode === 'rebuilding' && isRead(request)) {
+      member.deferred = [...member.deferred, { ticket, request, since: now }];
+    } else if (mode === 'serving' || (mode === 'read-only' && isRead(request))) {
       this.model.take(ticket, request, now);
     } else this.model.refuse(ticket, mode === 'starting' ? 'recovering' : 'log_unavailable');
     this.judged(member);
@@ -120,7 +122,10 @@ export class Judge {
     this.step(
       member,
       () => member.loop?.tick(),
-      (now) => this.model.tick(now),
+      (now) => {
+        this.refuseLate(member, now);
+        this.model.tick(now);
+      },
     );
   }
 
@@ -269,6 +274,15 @@ export class Judge {
       throw new Violation('stale', what);
     }
     checkAnswer(leftOver, ticket, response, durable);
+  }
+
+  /** A read does not wait for the log as long as that may be away. */
+  private refuseLate(member: Member, now: number): void {
+    const isLate = ({ since }: Deferred): boolean => now - since >= DEFERRED_MAX_MS;
+    for (const { ticket } of member.deferred.filter(isLate)) {
+      this.model.refuse(ticket, 'log_unavailable');
+    }
+    member.deferred = member.deferred.filter((one) => !isLate(one));
   }
 
   private resume(member: Member, now: number): void {

@@ -31,6 +31,14 @@ export interface MemberEvents {
   durable(): number;
 }
 
+/** A read that came while the state was being made equal to the log. */
+export interface Deferred {
+  readonly ticket: number;
+  readonly request: Request;
+  /** Coordinator time. */
+  readonly since: number;
+}
+
 export class Member {
   readonly name: string;
   readonly machine: Machine;
@@ -54,7 +62,7 @@ export class Member {
   leftOver: Map<number, Expected> | undefined;
   /** Figures, which need no proof that this process leads. */
   readonly unproven = new Set<number>();
-  deferred: { readonly ticket: number; readonly request: Request }[] = [];
+  deferred: readonly Deferred[] = [];
   /** Coordinator time at its start, as the rulings say it, and the machine's clock then. */
   base = 0;
   baseMonotonicMs = 0;
