@@ -20,7 +20,7 @@ import { decodeManifest, type End, type Manifest } from '../log/etcd/group.ts';
 import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
 import { chooseTrim, deletionRestsOn, isTrimmed, type Member } from '../log/etcd/trim.ts';
-import { encodeTrimMark } from '../log/etcd/trim-mark.ts';
+import { decodeTrimMark, encodeTrimMark } from '../log/etcd/trim-mark.ts';
 import { type Reported, readNodes } from './presence.ts';
 import { type Measured, Room } from './room.ts';
 import { RoomNotice, type Tell } from './room-notice.ts';
@@ -152,6 +152,8 @@ export class Trimming {
     const end = chosen && (await this.oldest(excess, chosen.through));
     if (chosen === undefined || end === undefined || end.last <= through) return through;
     const [kv] = (await etcd.range(keys.trim, undefined)).kvs;
+    // Another leader may have gone further meanwhile, and the mark never goes back.
+    if ((kv ? decodeTrimMark(kv.value).through : 0) !== through) return through;
     const unchanged = { key: keys.trim, modRevision: kv?.modRevision ?? 0 };
     const conditions = [unchanged, ...standing(keys, nodes, chosen.counted)];
     const value = encodeTrimMark({ through: end.last, check: end.check });

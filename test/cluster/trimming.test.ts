@@ -9,7 +9,7 @@ import type { Etcd } from '../../src/log/etcd/etcd.ts';
 import { decodeManifest, encodeManifest } from '../../src/log/etcd/group.ts';
 import { encodeHead } from '../../src/log/etcd/head.ts';
 import { keysOf, prefixEnd } from '../../src/log/etcd/keys.ts';
-import { decodeTrimMark } from '../../src/log/etcd/trim-mark.ts';
+import { decodeTrimMark, encodeTrimMark } from '../../src/log/etcd/trim-mark.ts';
 import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
 import { MemoryEtcd } from '../support/etcd/memory-etcd.ts';
 import { ClusterTime } from './cluster-time.ts';
@@ -215,6 +215,21 @@ describe('trimming', () => {
       expect(marks).to.equal(key === 'trim' ? 0 : 1);
     });
   }
+
+  it('never takes back what a leader after it has marked', async () => {
+    const { stage } = await full();
+    const value = encodeTrimMark({ through: 990, check: 990 * 7 });
+    const etcd: Etcd = Object.assign(Object.create(stage.direct) as Etcd, {
+      range(...given: Parameters<Etcd['range']>) {
+        // The leader before was deposed between its look and its mark.
+        if (given[0] === keys.trim) stage.etcd.txn([], [{ put: keys.trim, value }]);
+        return stage.direct.range(...given);
+      },
+    });
+    await stage.trimming(1_000_000, etcd).round();
+    const [kv] = stage.etcd.range(keys.trim, undefined).kvs;
+    expect(kv && decodeTrimMark(kv.value).through).to.equal(990);
+  });
 
   it('deletes also while etcd is full, and so does `free`', async () => {
     const { stage } = await full();
