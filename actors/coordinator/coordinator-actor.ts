@@ -14,6 +14,7 @@ import { clock } from '../shared/clock.ts';
 import type { CoordinatorData, FromCoordinator } from '../shared/control.ts';
 import type { LagWatch } from '../shared/event-loop-lag.ts';
 import { PHASE_OF, type Progress } from '../shared/progress.ts';
+import { Company, sleepSlice } from './company.ts';
 import { EarlyLook, waitsForTime } from './early-look.ts';
 import { Notices, sightOf } from './notices.ts';
 import type { Lead, Store } from './store.ts';
@@ -46,6 +47,7 @@ export class CoordinatorActor {
   private readonly seams: ActorSeams;
   private readonly notices = new Notices();
   private readonly early: EarlyLook;
+  private readonly company = new Company(clock.monotonic);
   private running = false;
   private held = false;
   private willPump = false;
@@ -115,7 +117,7 @@ export class CoordinatorActor {
 
   private pump(): void {
     if (!this.running) return;
-    const more = this.drain();
+    const more = this.gather();
     const isListing = this.guarded(() => this.loop.proceed());
     this.loop.flush();
     this.consumer.flushReplies();
@@ -130,6 +132,16 @@ export class CoordinatorActor {
       this.willPump = false;
       this.pump();
     });
+  }
+
+  /** Takes messages. A group that could be committed waits for those who may ask again. */
+  private gather(): boolean {
+    let more = this.drain();
+    while (!more && this.loop.view.isFlushDue && this.company.isAwaited()) {
+      sleepSlice();
+      more = this.drain();
+    }
+    return more;
   }
 
   /** Takes messages; while a group is in flight, only as many as may gather behind it. */
@@ -162,6 +174,7 @@ export class CoordinatorActor {
         this.consumer.replyText(from, ticket, 0, '');
         return;
       }
+      if (kind === 'request' || kind === 'report') this.company.came();
       const own = (this.places.get(from) as number) * TICKETS + ticket;
       if (kind === 'withdraw') this.loop.withdraw(own);
       else if (kind === 'hasten') this.loop.hurry(own);
@@ -177,6 +190,7 @@ export class CoordinatorActor {
     const { data, progress, say, die } = this.seams;
     return {
       answer: (ticket, response) => {
+        this.company.answered();
         const peer = this.peers[Math.floor(ticket / TICKETS)] as Peer;
         this.consumer.replyText(peer, ticket % TICKETS, headOf(response), format(response));
       },
@@ -188,7 +202,9 @@ export class CoordinatorActor {
         // The next commit includes the requests that arrived while this one was flushed.
         if (!this.running) return;
         const wasHeld = this.held;
-        if (this.drain() || wasHeld || this.loop.view.isFlushDue) this.pumpNext();
+        const more = this.drain();
+        this.company.committed(this.loop.view.lastCommitMs);
+        if (more || wasHeld || this.loop.view.isFlushDue) this.pumpNext();
       },
       mode: (mode) => {
         progress.phase = PHASE_OF[mode];

@@ -50,6 +50,8 @@ export class GroupCommit {
   /** Of answers that joined the group in flight. */
   private joinedBytes = 0;
   private waiting: (() => void)[] = [];
+  /** How long the newest commit took. */
+  lastMs = 0;
   private readonly monotonicMs: () => number;
   private readonly seconds = new Histogram(SECONDS);
   private readonly sizes = new Histogram(SIZES);
@@ -150,7 +152,8 @@ export class GroupCommit {
     }
     const began = this.monotonicMs();
     const settle = (result: AppendResult): void => {
-      this.seconds.observe((this.monotonicMs() - began) / 1_000);
+      this.lastMs = this.monotonicMs() - began;
+      this.seconds.observe(this.lastMs / 1_000);
       this.sizes.observe(group.records.length);
       this.settle(group, result);
     };

@@ -57,6 +57,11 @@ export class LoopView {
     return this.#parts.commits.busy;
   }
 
+  /** Of the newest commit that was tried. */
+  get lastCommitMs(): number {
+    return this.#parts.commits.lastMs;
+  }
+
   /** Records wait for a flush, and no commit is under way after which they would get one. */
   get isFlushDue(): boolean {
     return this.#parts.commits.isFlushDue;
