@@ -41,8 +41,9 @@ export function statesPage(): string {
   return `# States and transitions
 
 Printed by \`leasehold transitions --page\` from the table by which the coordinator decides; a test
-holds the two together. A record that has no row for a
-state cannot happen in it: the core refuses to write it, and replay refuses to read it.
+keeps the page and the table equal. Each row says which record may happen to a task in which state.
+Where a state and a record have no row, the coordinator refuses to write such a record, and refuses
+to replay a log that has one.
 
 \`\`\`mermaid
 ${mermaid()}
@@ -52,9 +53,12 @@ ${mermaid()}
 |---|---|---|---|---|
 ${TRANSITIONS.map(tableRow).join('\n')}
 
-\`TaskCancelled\` changes no state: it says that a report came without authority. COMPLETED,
-FAILED and DEAD are final. \`CoordinatorStarted\` and \`HistoryForgotten\` are about no task; the
-second ends the memory of tasks that ended long ago.
+In the rows of \`TaskCancelled\`, the lease is the one that the report names: the record changes no
+state, and says that a report came without authority. COMPLETED, FAILED and DEAD are final.
+\`now\` is coordinator time, \`eligible_at\` is when a delay or a backoff ends, and
+\`lease_expiry\` is when a lease runs out. \`CoordinatorStarted\` and \`HistoryForgotten\` are about
+no single task: the second says which tasks, ended long ago, are no longer remembered. The
+[glossary](GLOSSARY.md) explains the words.
 `;
 }
 

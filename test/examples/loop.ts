@@ -6,27 +6,27 @@ import { Client, type Lease } from 'leasehold';
 const client = new Client({ url: process.env['LEASEHOLD_URL'] ?? 'tcp://127.0.0.1:5328' });
 
 async function doOne(task: Lease): Promise<void> {
-  // Heartbeats while executing; a rejected one means that the lease is lost.
   const work = new AbortController();
   const beat = setInterval(() => {
     client.heartbeat(task).then(
       (answer) => answer.outcome === 'REJECTED' && work.abort(new Error(answer.reason)),
-      () => {}, // No answer: the next one may come through.
+      () => {}, // No answer: the next heartbeat may come through.
     );
   }, task.heartbeatIntervalMs);
   try {
-    const result = await greet(task.json<{ name: string }>(), work.signal);
-    const report = await client.complete(task, result);
-    // COMMITTED: done. CANCELLED: the lease was lost, nothing more is to be sent.
-    console.log(task.taskId, report.outcome);
-  } catch (error) {
-    if (!work.signal.aborted) await client.fail(task, { reason: String(error) });
+    const report = await greet(task, work.signal).then(
+      (result) => client.complete(task, result),
+      (error) => (work.signal.aborted ? undefined : client.fail(task, { reason: `${error}` })),
+    );
+    // COMMITTED: the report counts. CANCELLED: the lease was lost, nothing more is to be sent.
+    console.log(task.taskId, report?.outcome ?? 'lost');
   } finally {
     clearInterval(beat);
   }
 }
 
-async function greet({ name }: { name: string }, signal: AbortSignal): Promise<string> {
+async function greet(task: Lease, signal: AbortSignal): Promise<string> {
+  const { name } = task.json<{ name: string }>();
   signal.throwIfAborted();
   return `Hello, ${name}!`;
 }

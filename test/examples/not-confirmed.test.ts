@@ -45,12 +45,13 @@ describe('the Worker in README.md, while its lease is not confirmed', () => {
     };
   }
 
-  it('fails the attempt, and makes its effect in the next one', async () => {
+  it('fails the attempt, and makes its effect in the next one', async function () {
+    this.timeout(90_000);
     const client = coordinator.client();
     const { taskId } = await client.submit({ queue: 'mail', payload: { to: 'a@example.org' } });
     coordinator.loseNextAnswer('heartbeat');
     const end = start();
-    const task = await client.task(taskId, { waitMs: 20_000 });
+    const task = await client.task(taskId, { waitMs: 50_000 });
     expect(task).to.include({ state: 'COMPLETED', attempt: 2 });
     expect(await end()).to.equal('attempt 2: a mail to a@example.org\n');
   });

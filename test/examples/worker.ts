@@ -10,8 +10,8 @@ const worker = new Worker({
     const { name } = task.json<{ name?: string }>();
     if (name === undefined) throw new PermanentFailure('nobody to greet');
     signal.throwIfAborted();
-    // Right before an effect that cannot be undone: is the lease still ours?
-    if (!(await stillMine())) throw new Error('lost');
+    // Right before an effect that cannot be undone.
+    if (!(await stillMine())) throw new Error('the lease is not confirmed');
     return `Hello, ${name}!`;
   },
 });

@@ -66,6 +66,7 @@ function shownStory(): TaskStory {
       at: at(22.405),
       prev: 0,
       queue: 'mail',
+      requestId: 'cli-Jm3xU8eRq1Wd',
       payload: new Uint8Array(18),
       executionWindowMs: 3_600_000,
       retryPolicy: { maxRetries: 3, backoffMs: 30_000, backoffFactor: 1 },
