@@ -176,11 +176,11 @@ export class ClusterNode {
   }
 
   private announced(signal: AbortSignal): Promise<Presence | undefined> {
-    const { etcd, keys, time, node, url, ids, version, copy, leaseId } = this.options;
+    const { etcd, keys, time, node, url, ids, version, copy, leaseId, tell } = this.options;
     const { mirror, machine } = ids;
     const report = () => ({ url, mirror, machine, mirrored: copy.lastNumber, version });
     return this.insistently(signal, () =>
-      Presence.announce({ etcd, keys, node, time, leaseId, report }, signal),
+      Presence.announce({ etcd, keys, node, time, leaseId, report, tell }, signal),
     );
   }
 

@@ -83,6 +83,7 @@ export interface PresenceOptions {
   leaseId(): number;
   /** As of now. */
   report(): NodeReport;
+  tell(level: 'info' | 'warn', msg: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
 /** So long a node counts as running after its last sign of life. */
@@ -95,6 +96,7 @@ export class Presence {
   private readonly options: PresenceOptions;
   private leaseId = 0;
   private told = '';
+  private nameTakenBy: string | undefined;
   private readonly ending = new AbortController();
   private reporting: Promise<void> = Promise.resolve();
 
@@ -148,7 +150,17 @@ export class Presence {
       this.told = '';
     }
     const report = this.options.report();
-    if (JSON.stringify(report) !== this.told) await this.take();
+    if (JSON.stringify(report) !== this.told) this.tellName(await this.take());
+  }
+
+  /** A node that did not run for a while may find that another one has taken its name. */
+  private tellName(other: NodeReport | undefined): void {
+    const { tell, node } = this.options;
+    const by = other?.url;
+    if (by === this.nameTakenBy) return;
+    this.nameTakenBy = by;
+    if (by === undefined) return tell('info', 'this node has its name again', { node });
+    tell('warn', 'another node has the name of this one; give one of them another', { node, by });
   }
 
   /** Puts the report, unless another node stands there. @returns that node's report. */

@@ -16,6 +16,7 @@ class Stage {
   readonly memory = new MemoryEtcd();
   readonly etcd: Etcd = new DirectEtcd(this.memory);
   readonly time = new ClusterTime(this.memory);
+  readonly told: string[] = [];
 
   /** A node named `a` over a copy of its own; as if started, when the copy is the same. */
   announced(mirror: string, etcd = this.etcd): Promise<Presence> {
@@ -30,6 +31,7 @@ class Stage {
           return leases;
         },
         report: () => report,
+        tell: (level, msg) => this.told.push(`${mirror}: ${level} ${msg}`),
       },
       signal,
     );
@@ -90,5 +92,23 @@ describe("a node's report", () => {
     await stage.time.pass(OUTLIVED_MS);
     await second;
     expect(await stage.reported()).to.include({ mirror: 'second' });
+  });
+
+  it('that was lost is put again, and another one in its place is told once', async () => {
+    const stage = new Stage();
+    await stage.announced('first');
+    await stage.etcd.revokeLease(leases);
+    await stage.time.pass(2_000);
+    expect(await stage.reported()).to.include({ mirror: 'first' });
+    await stage.etcd.revokeLease(leases);
+    const second = await stage.announced('second');
+    await stage.time.pass(5_000);
+    expect(await stage.reported()).to.include({ mirror: 'second' });
+    const words = 'another node has the name of this one; give one of them another';
+    expect(stage.told).to.deep.equal([`first: warn ${words}`]);
+    await second.withdraw();
+    await stage.time.pass(2_000);
+    expect(await stage.reported()).to.include({ mirror: 'first' });
+    expect(stage.told.at(-1)).to.equal('first: info this node has its name again');
   });
 });

@@ -74,6 +74,7 @@ class Stage {
           return leases;
         },
         report: () => ({ url: `http://${name}`, version: '0', ...seen }),
+        tell: () => {},
       },
       new AbortController().signal,
     );
