@@ -2,7 +2,7 @@
 // reports the result.
 
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { EXECUTABLE } from '../play/demo/processes.ts';
@@ -21,6 +21,7 @@ import {
   wholeNumber,
 } from './command.ts';
 import { openBar } from './progress-bar.ts';
+import { checkWritable, payloadsOf } from './rehearse-files.ts';
 
 interface Options {
   readonly worker?: string;
@@ -84,6 +85,12 @@ async function run(options: Options, io: Io): Promise<void> {
   for (const name of [...(options.scenario ?? []), ...(options.allow ?? [])]) {
     if (!NAMES.has(name)) throw usage(`there is no scenario ${name}; --list shows them`);
   }
+  if (options.refuseOldTokens === true && options.effectsUrl !== true) {
+    throw usage('--refuse-old-tokens is about the ledger: give --effects-url too');
+  }
+  const command = commandOf(options);
+  const payloads = payloadsOf(options.payloads);
+  if (options.junit !== undefined) checkWritable('--junit', options.junit);
   const allowed = new Set(options.allow);
   const names = options.scenario ?? [];
   const total = 1 + (names.length === 0 ? SCENARIOS.length : names.length);
@@ -93,9 +100,9 @@ async function run(options: Options, io: Io): Promise<void> {
   process.once('SIGINT', stop).once('SIGTERM', stop).once('SIGHUP', stop);
   try {
     const results = await rehearse({
-      command: commandOf(options),
+      command,
       queue: options.queue,
-      payloads: payloadsOf(options),
+      payloads,
       leaseMs,
       ledger:
         options.effectsUrl === true
@@ -140,19 +147,6 @@ function commandOf({ worker, exec, queue }: Options): string {
   if (worker !== undefined) return worker;
   const quoted = [process.execPath, EXECUTABLE, 'work', '--queue', queue, '--exec', exec ?? ''];
   return `exec ${quoted.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`;
-}
-
-function payloadsOf({ payloads }: Options): readonly string[] {
-  if (payloads === undefined) throw usage('--payloads FILE: one payload a line');
-  let text: string;
-  try {
-    text = readFileSync(payloads, 'utf8');
-  } catch (error) {
-    throw new CliError(EXIT.failed, `cannot read ${payloads}: ${(error as Error).message}`);
-  }
-  const lines = text.split('\n').filter((line) => line !== '');
-  if (lines.length === 0) throw usage(`${payloads} has no line`);
-  return lines;
 }
 
 const exec = promisify(execFile);

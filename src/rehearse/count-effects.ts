@@ -2,7 +2,8 @@
 // fencing tokens could have refused the others; which effects were repeated within one attempt;
 // and which came when the lease was over.
 
-import { type Evidence, endText, type Held, IN_FLIGHT_MS, lossToldAt } from './leases-in-hand.ts';
+import { inFlightMs } from './allowances.ts';
+import { type Evidence, endText, type Held, lossToldAt } from './leases-in-hand.ts';
 import type { Effect } from './traffic.ts';
 
 export interface DoubledEffect {
@@ -80,6 +81,6 @@ function lostBefore(
     return `the task was in other hands${end}`;
   }
   const told = own === undefined ? undefined : lossToldAt(own, evidence);
-  if (told === undefined || askedAt <= told + IN_FLIGHT_MS) return undefined;
+  if (told === undefined || askedAt <= told + inFlightMs(evidence.leaseMs)) return undefined;
   return `its worker had been told at ${told} ms that the lease was lost${end}`;
 }

@@ -1,11 +1,11 @@
 // Owns the judgement on heartbeats: they go on for as long as the work does, and end with it.
 
+import { inFlightMs } from './allowances.ts';
 import {
   confirmations,
   type Evidence,
   frozenMs,
   type Held,
-  IN_FLIGHT_MS,
   say,
   toldAt,
 } from './leases-in-hand.ts';
@@ -50,7 +50,7 @@ export function lateHeartbeats(lease: Held, evidence: Evidence): string[] {
     .filter(({ answered }) => answered?.outcome !== 'UNAVAILABLE')
     .map((report) => toldAt(report, evidence))
     .filter((at) => at !== undefined);
-  return heartbeatsAfter(lease, Math.min(...ends)).map(say);
+  return heartbeatsAfter(lease, Math.min(...ends), evidence).map(say);
 }
 
 /**
@@ -58,10 +58,14 @@ export function lateHeartbeats(lease: Held, evidence: Evidence): string[] {
  * that had no answer then, or UNAVAILABLE, may be sent again, or be followed by one that waited
  * behind it for the connection: both were begun before.
  */
-export function heartbeatsAfter({ heartbeats }: Held, end: number): readonly Exchange[] {
+export function heartbeatsAfter(
+  { heartbeats }: Held,
+  end: number,
+  { leaseMs }: Evidence,
+): readonly Exchange[] {
   const undecided = heartbeats.filter(
     ({ at, answered, deliveredAt }) =>
       at <= end && ((deliveredAt ?? Infinity) >= end || answered?.outcome === 'UNAVAILABLE'),
   );
-  return heartbeats.filter(({ at }) => at > end + IN_FLIGHT_MS).slice(undecided.length);
+  return heartbeats.filter(({ at }) => at > end + inFlightMs(leaseMs)).slice(undecided.length);
 }

@@ -23,7 +23,7 @@ export function afterCancelled(lease: Held, evidence: Evidence): string[] {
   if (cancelled === undefined || told === undefined) return [];
   const { number } = cancelled;
   const reports = lease.reports.filter((one) => one.at >= told && one.number > number);
-  return [...reports, ...heartbeatsAfter(lease, told)].map(say);
+  return [...reports, ...heartbeatsAfter(lease, told, evidence)].map(say);
 }
 
 /**

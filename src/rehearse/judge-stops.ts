@@ -3,17 +3,9 @@
 
 import { constants } from 'node:os';
 import type { AttemptEnd } from '../explain/explanation.ts';
-import {
-  type Evidence,
-  endText,
-  eventOf,
-  type Held,
-  IN_FLIGHT_MS,
-  lossToldAt,
-} from './leases-in-hand.ts';
+import { inFlightMs, stopMs } from './allowances.ts';
+import { type Evidence, endText, eventOf, type Held, lossToldAt } from './leases-in-hand.ts';
 import type { WorkerEvent } from './traffic.ts';
-
-const STOP_MS = 10_000;
 
 /** What became of a lease that a worker had in hand when it was told to stop. */
 export interface AtShutdown {
@@ -49,7 +41,7 @@ export function atShutdown(leases: readonly Held[], evidence: Evidence): readonl
   return leases.flatMap((lease): AtShutdown[] => {
     const { worker, taskId, leaseId, reports, attemptTold } = lease;
     const stop = eventOf(evidence, worker, 'told to stop');
-    if (stop === undefined || !wasInHand(lease, stop, evidence)) return [];
+    if (stop === undefined || !wasInHand(lease, stop, leases, evidence)) return [];
     const last = reports.at(-1);
     return [
       {
@@ -66,15 +58,24 @@ export function atShutdown(leases: readonly Held[], evidence: Evidence): readonl
   });
 }
 
-function wasInHand(lease: Held, { at }: WorkerEvent, evidence: Evidence): boolean {
+function wasInHand(
+  lease: Held,
+  { at }: WorkerEvent,
+  all: readonly Held[],
+  evidence: Evidence,
+): boolean {
   if (lease.reports.some((report) => report.at <= at)) return false;
   if ((lossToldAt(lease, evidence) ?? Infinity) <= at) return false;
-  // A grant that was on its way when the signal came may not have been read.
-  if (lease.from + IN_FLIGHT_MS <= at) return true;
-  return [
-    ...lease.heartbeats.map((beat) => beat.at),
-    ...lease.effects.map((one) => one.askedAt),
-  ].some((seen) => seen <= at);
+  // A grant that was on its way when the signal came may not have been read. Whoever has sent
+  // something under one lease of an answer has read the answer, and has all of its leases in hand.
+  if (lease.from + inFlightMs(evidence.leaseMs) <= at) return true;
+  return all
+    .filter(({ grantedTo }) => grantedTo === lease.grantedTo)
+    .flatMap(({ heartbeats, reports, effects }) => [
+      ...[...heartbeats, ...reports].map((sent) => sent.at),
+      ...effects.map(({ askedAt }) => askedAt),
+    ])
+    .some((seen) => seen <= at);
 }
 
 /** A shell tells of the signal that ended its command as the status 128 + its number. */
@@ -108,13 +109,14 @@ export function keptAtShutdown(leases: readonly Held[], evidence: Evidence): str
 }
 
 export function stubborn(evidence: Evidence): string[] {
-  const { traffic, endedAt } = evidence;
+  const { traffic, endedAt, leaseMs } = evidence;
+  const allowedMs = stopMs(leaseMs) - inFlightMs(leaseMs);
   return traffic.events
     .filter(({ what }) => what === 'told to stop')
     .flatMap(({ worker, at, how }) => {
       const end = eventOf(evidence, worker, 'ended');
       const tookMs = (end?.at ?? endedAt) - at;
-      if (tookMs < STOP_MS - IN_FLIGHT_MS) return [];
+      if (tookMs < allowedMs) return [];
       return [`worker ${worker} was told ${how} at ${at} ms and ran on`];
     });
 }

@@ -2,6 +2,7 @@
 // reports and the effects under the lease, and how it ended according to explain.
 
 import type { AttemptEnd } from '../explain/explanation.ts';
+import { inFlightMs } from './allowances.ts';
 import type { Recorded, Story, ToldAttempt } from './rehearsed-coordinator.ts';
 import { isHeartbeat, isReport } from './requests.ts';
 import type { Effect, Exchange, GrantedLease, Traffic, WorkerEvent } from './traffic.ts';
@@ -19,9 +20,6 @@ export interface Evidence {
   readonly counted: ReadonlyMap<string, number>;
 }
 
-/** Requests that were sent before an answer came may arrive right after it. */
-export const IN_FLIGHT_MS = 250;
-
 /** Ends of a lease by a report of its worker. */
 const OWN_ENDS: ReadonlySet<AttemptEnd | undefined> = new Set([
   'completed',
@@ -32,6 +30,8 @@ const OWN_ENDS: ReadonlySet<AttemptEnd | undefined> = new Set([
 /** One lease in the hands of one worker process. */
 export interface Held extends GrantedLease {
   readonly worker: number;
+  /** The number of the request that the lease was granted to; one answer may grant several. */
+  readonly grantedTo: number;
   readonly from: number;
   readonly heartbeats: readonly Exchange[];
   readonly reports: readonly Exchange[];
@@ -43,7 +43,7 @@ export function leasesIn({ traffic: { exchanges, effects }, stories }: Evidence)
   const told = new Map(
     stories.flatMap(({ attempts }) => attempts).map((attempt) => [attempt.lease_id, attempt]),
   );
-  return exchanges.flatMap(({ deliveredAt: from, granted, worker }) =>
+  return exchanges.flatMap(({ deliveredAt: from, granted, worker, number: grantedTo }) =>
     from === undefined
       ? []
       : granted.map((lease): Held => {
@@ -53,6 +53,7 @@ export function leasesIn({ traffic: { exchanges, effects }, stories }: Evidence)
           return {
             ...lease,
             worker,
+            grantedTo,
             from,
             heartbeats: of.filter(isHeartbeat),
             reports: of.filter(isReport),
@@ -79,9 +80,10 @@ export const endText = ({ attemptTold }: Held): string =>
  * Says when the worker surely had the answer; undefined when that is not sure. A process that was
  * frozen near the delivery may have read the answer too late, after its own time-out.
  */
-export function toldAt({ deliveredAt, worker }: Exchange, { traffic }: Evidence) {
+export function toldAt({ deliveredAt, worker }: Exchange, { traffic, leaseMs }: Evidence) {
   if (deliveredAt === undefined) return undefined;
-  const near = frozenMs(traffic.events, worker, deliveredAt - 1, deliveredAt + IN_FLIGHT_MS);
+  const until = deliveredAt + inFlightMs(leaseMs);
+  const near = frozenMs(traffic.events, worker, deliveredAt - 1, until);
   return near > 0 ? undefined : deliveredAt;
 }
 

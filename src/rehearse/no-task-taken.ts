@@ -17,7 +17,10 @@ export function whyNoTaskTaken(
       : `The worker ended by itself (${end.how}) before it had sent a request.`;
   }
   const queues = new Set(exchanges.flatMap(({ queues: asked }) => asked));
-  if (queues.size === 0 || queues.has(queue)) return undefined;
+  if (queues.has(queue)) return undefined;
+  if (queues.size === 0) {
+    return `The worker asked for no task: its first request was ${exchanges[0]?.said.trim()}.`;
+  }
   const [one, ...more] = queues;
   const names = more.length === 0 ? `queue ${one}` : `the queues ${[...queues].join(', ')}`;
   return (

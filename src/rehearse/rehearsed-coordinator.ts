@@ -8,6 +8,7 @@ import type { AttemptEnd } from '../explain/explanation.ts';
 import { PAGE_MAX } from '../model/limits.ts';
 import type { RecordType } from '../model/records.ts';
 import { freePort, ServerProcess } from '../play/demo/processes.ts';
+import { patienceMs } from './allowances.ts';
 import type { CleanUp } from './clean-up.ts';
 
 /** A record as /v1/log shows it. */
@@ -34,7 +35,7 @@ export interface Story {
   readonly statements: readonly { readonly topic: string; readonly text: string }[];
 }
 
-const LOOK_MS = 20;
+const LOOK_MS = 40;
 const PORT_TRIES = 3;
 const KNOBS = { 'backoff-ms': 0, 'max-retries': 8, 'poison-threshold': 3, 'tick-ms': 20 };
 
@@ -87,7 +88,7 @@ export class RehearsedCoordinator {
     const { pid } = server.child;
     if (pid !== undefined) this.cleanUp.add('process', pid);
     void server.ended.then(() => pid !== undefined && this.cleanUp.drop('process', pid));
-    await server.ready(30_000);
+    await server.ready();
   }
 
   async kill(): Promise<void> {
@@ -117,7 +118,7 @@ export class RehearsedCoordinator {
 
   /** Resolves with the first record that is wanted. @throws Error when there is none in time. */
   async recorded(wanted: (record: Recorded) => boolean, what: string): Promise<Recorded> {
-    const end = performance.now() + 15_000;
+    const end = performance.now() + patienceMs(this.leaseMs);
     while (performance.now() < end) {
       const found = (await this.records().catch(() => [])).find(wanted);
       if (found !== undefined) return found;

@@ -8,12 +8,15 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TASK_STATES } from '../model/task-states.ts';
 import { TRANSITIONS } from '../model/transitions.ts';
+import { patienceMs, startMs, stopMs } from './allowances.ts';
 import type { CleanUp } from './clean-up.ts';
 import { httpProxy, type Proxy } from './http-proxy.ts';
 import { Ledger } from './ledger.ts';
 import { lineProxy } from './line-proxy.ts';
+import { whyNoTaskTaken } from './no-task-taken.ts';
 import { type Arrival, type Held, type Point, Points } from './points.ts';
 import { bareEnv, RehearsedCoordinator } from './rehearsed-coordinator.ts';
+import { Stalls } from './stalls.ts';
 import { Traffic } from './traffic.ts';
 import { WorkerProcess } from './worker-process.ts';
 
@@ -35,15 +38,15 @@ export interface RunOptions {
 /** What is given to a task beside its payload. */
 export type SubmitOptions = Readonly<Record<string, unknown>>;
 
-const LOOK_MS = 20;
+const LOOK_MS = 40;
 /**
  * A worker that ends by itself is started again, as a supervisor would do. The pause before each
  * new start is longer than the one before.
  */
 const RESTART_PAUSE_MS = 100;
 const RESTART_PAUSE_MAX_MS = 1_000;
-/** What service managers and container runtimes give a process to stop, at least. */
-const STOP_MS = 10_000;
+/** A command that has ended so often without one request will do so again. */
+const VAIN_STARTS = 3;
 /** The states that no transition leaves. */
 const OVER: ReadonlySet<string> = new Set(
   TASK_STATES.filter((state) => !TRANSITIONS.some(({ from, to }) => from === state && to !== from)),
@@ -52,6 +55,7 @@ const OVER: ReadonlySet<string> = new Set(
 export class Run {
   readonly points = new Points();
   readonly traffic = new Traffic();
+  readonly stalls = new Stalls();
   readonly workers: WorkerProcess[] = [];
   readonly tasks: string[] = [];
   readonly options: RunOptions;
@@ -127,7 +131,8 @@ export class Run {
 
   /** The next message at this point, which waits there. @throws Error when none comes in time. */
   async hold(point: Point, wanted?: (arrival: Arrival) => boolean): Promise<Held> {
-    return within(this.points.hold(point, wanted), 15_000, `nothing came to the point: ${point}`);
+    const ms = patienceMs(this.options.leaseMs);
+    return within(this.points.hold(point, wanted), ms, `nothing came to the point: ${point}`);
   }
 
   /** Waits until every task is over. @returns the tasks that were not, when the time was up. */
@@ -135,19 +140,39 @@ export class Run {
     const end = performance.now() + timeoutMs;
     let left: readonly string[] = this.tasks;
     while (performance.now() < end) {
-      const states = await Promise.all(
-        left.map((id) => this.coordinator.stateOf(id).catch(() => '')),
-      );
+      const states = await Promise.all(left.map((id) => this.stateOf(id)));
       left = left.filter((_, index) => !OVER.has(states[index] as string));
-      if (left.length === 0) return [];
+      if (left.length === 0 || this.isHopeless()) return left;
       await pause(LOOK_MS);
     }
     return left;
   }
 
+  /** '' while the coordinator is down. */
+  private async stateOf(taskId: string): Promise<string> {
+    const asked = performance.now();
+    try {
+      const state = await this.coordinator.stateOf(taskId);
+      this.stalls.note(performance.now() - asked);
+      return state;
+    } catch {
+      return '';
+    }
+  }
+
+  /** Whether no worker will ever take a task, so that there is nothing to wait for. */
+  private isHopeless(): boolean {
+    const { traffic, options } = this;
+    if (whyNoTaskTaken(traffic, options.queue) === undefined) return false;
+    const ends = traffic.events.filter(({ what }) => what === 'ended');
+    if (traffic.exchanges.length === 0 && ends.length >= VAIN_STARTS) return true;
+    const started = traffic.events.find(({ what }) => what === 'started')?.at ?? Infinity;
+    return traffic.now() - started > startMs(options.leaseMs) + this.stalls.longestMs * 10;
+  }
+
   /** Waits until the process has ended, as long as a service manager would. */
   async stopped(worker: WorkerProcess): Promise<void> {
-    await within(worker.ended, STOP_MS, 'late').catch(() => {});
+    await within(worker.ended, stopMs(this.options.leaseMs), 'late').catch(() => {});
   }
 
   /** Workers that end from now on are not started anew. */
@@ -158,6 +183,7 @@ export class Run {
 
   async close(): Promise<void> {
     this.closing();
+    this.stalls.end();
     await this.starting;
     await Promise.all(this.workers.map((worker) => worker.destroy()));
     await Promise.all(this.proxies.map((proxy) => proxy.close()));

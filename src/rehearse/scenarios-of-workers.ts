@@ -1,7 +1,8 @@
 // Owns the scenarios in which the worker's own process is killed, frozen, or told to stop.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { IN_FLIGHT_MS } from './leases-in-hand.ts';
+import { inFlightMs, stopMs } from './allowances.ts';
+import type { Run } from './run.ts';
 import {
   expired,
   granted,
@@ -60,8 +61,23 @@ const frozen = MOMENTS.map(
   }),
 );
 
+/** Waits until all tasks have been granted and read, or the worker had time to ask for them. */
+async function handsFull(run: Run): Promise<void> {
+  const { leaseMs } = run.options;
+  const end = performance.now() + leaseMs / 2;
+  const isFull = (): boolean => {
+    const given = run.traffic.exchanges.filter(({ granted: leases }) => leases.length > 0);
+    const tasks = new Set(given.flatMap(({ granted: leases }) => leases.map((one) => one.taskId)));
+    const readAt = Math.max(...given.map(({ deliveredAt }) => deliveredAt ?? Infinity));
+    return tasks.size === run.tasks.length && readAt + inFlightMs(leaseMs) <= run.traffic.now();
+  };
+  while (!isFull() && performance.now() < end) await pause(LOOK_MS);
+}
+
+const LOOK_MS = 20;
 const TASKS_AT_STOP = 3;
-const LONG_WORK_MS = 4_000;
+/** Longer than a lease, and far from all the time that a worker has to stop. */
+const longWorkMs = (leaseMs: number): number => Math.min(leaseMs * 2, stopMs(leaseMs) * 0.4);
 const STOPS = ['SIGTERM', 'SIGINT'] as const;
 
 const stopped = STOPS.flatMap((signal): Scenario[] => [
@@ -79,10 +95,13 @@ const stopped = STOPS.flatMap((signal): Scenario[] => [
       const held = await coming;
       // A heartbeat that is held would hold up a worker with one connection.
       if (point !== 'effect') held.let('pass');
-      if (point === 'grant') await pause(IN_FLIGHT_MS);
+      if (point === 'grant') await pause(inFlightMs(run.options.leaseMs));
+      // While the effect is held, nothing ends: whether a worker that leases one task after the
+      // other has them all in hand when the signal comes must not depend on how quick it is.
+      if (point === 'effect') await handsFull(run);
       worker.tellToStop(signal);
       // Work that goes on for longer than a lease after the signal needs its heartbeats still.
-      await Promise.race([worker.ended, pause(Math.min(run.options.leaseMs * 2, LONG_WORK_MS))]);
+      await Promise.race([worker.ended, pause(longWorkMs(run.options.leaseMs))]);
       held.let('pass');
       await run.stopped(worker);
       await run.over();

@@ -312,6 +312,31 @@ const wrong: Record<string, [FaultName, Seen]> = {
       endedAt: 5_000,
     },
   ],
+  'a second lease of an answer that was read before the signal, and never used': [
+    'kept-at-shutdown',
+    {
+      exchanges: [
+        complete(10),
+        {
+          ...grant,
+          at: 20,
+          granted: [
+            { taskId: 'T4', leaseId: 'L6', attempt: 1, fencingToken: 6 },
+            { taskId: 'T5', leaseId: 'L7', attempt: 1, fencingToken: 7 },
+          ],
+        },
+        { ...heartbeat(40), taskId: 'T4', leaseId: 'L6' },
+        { ...complete(60), taskId: 'T4', leaseId: 'L6' },
+      ],
+      events: [
+        { at: 50, what: 'told to stop', how: 'SIGTERM' },
+        { at: 70, what: 'ended', how: 'status 0' },
+      ],
+      ended: 'completed',
+      also: { lease_id: 'L7', ended: 'expired', end_record: 9 },
+      endedAt: 5_000,
+    },
+  ],
   'no end after SIGTERM': [
     'ignores-shutdown',
     { exchanges: [complete(10)], events: [{ at: 50, what: 'told to stop' }], endedAt: 12_000 },

@@ -45,6 +45,10 @@ describe('why a worker took no task', () => {
   it('is not known of one that asked for the right queue, by name or by none', () => {
     expect(whyOf(...overHttp({}))).to.equal(undefined);
     expect(whyOf(...overHttp({ queues: ['mail', 'default'] }))).to.equal(undefined);
-    expect(whyOf(...httpRequests('GET', '/readyz', ''))).to.equal(undefined);
+  });
+
+  it('is that it asked for something else only', () => {
+    expect(whyOf(...httpRequests('GET', '/nowhere', ''))).to.include('GET /nowhere');
+    expect(whyOf(...httpRequests('GET', '/v1/tasks/T2', ''))).to.include('asked for no task');
   });
 });

@@ -196,6 +196,22 @@ describe('rehearse', () => {
     expect(text).to.include('tests="2" failures="0" skipped="0"');
   });
 
+  other(
+    'tells an effect that a store of fencing tokens could refuse from one it refuses',
+    async () => {
+      const args = ['--effects-url', '--scenario', 'execution-window'];
+      for (const [more, verdict] of [
+        [[], 'effect doubled but refusable'],
+        [['--refuse-old-tokens'], 'kept'],
+      ] as const) {
+        const told = await rehearse(pool('--capacity 2'), '{"a":1}', ...args, ...more);
+        expect(told.scenarios[1]?.verdict, JSON.stringify(told)).to.equal(verdict);
+        expect(told.scenarios[1]?.faults).to.deep.equal([]);
+        expect(told.status).to.equal(verdict === 'kept' ? 0 : 1);
+      }
+    },
+  );
+
   other('gives the same verdicts for the same seed', async () => {
     const names = ['frozen-before-effect', 'report-delayed'];
     const args = ['--effects-url', '--seed', '7', ...names.flatMap((name) => ['--scenario', name])];

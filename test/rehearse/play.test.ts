@@ -1,0 +1,38 @@
+// Holds the verdicts to the worker: what a slow machine may have done is played once more, and what
+// it cannot have done is not.
+
+import { expect } from 'chai';
+import type { FaultName } from '../../src/rehearse/faults.ts';
+import { isDoubtful } from '../../src/rehearse/play.ts';
+
+const LEASE_MS = 2_000;
+
+describe('a verdict of a rehearsal', () => {
+  const doubtful = (stalledMs: number, fault: FaultName | undefined, trouble?: string): boolean =>
+    isDoubtful(
+      {
+        judgement: {
+          verdict: fault === undefined ? 'kept' : 'broken',
+          faults: fault === undefined ? [] : [{ name: fault, evidence: [] }],
+          doubled: [],
+          atShutdown: [],
+          noticedAfterMs: undefined,
+        },
+        noTaskTaken: undefined,
+        stalledMs,
+        ...(trouble === undefined ? {} : { trouble }),
+      },
+      LEASE_MS,
+    );
+
+  it('that rests on time is doubted when the machine was slow', () => {
+    expect(doubtful(700, 'no-report')).to.equal(true);
+    expect(doubtful(100, 'no-report')).to.equal(false);
+    expect(doubtful(700, undefined, 'nothing came to the point')).to.equal(true);
+  });
+
+  it('that rests on order alone, or finds nothing, is believed', () => {
+    expect(doubtful(700, 'second-report')).to.equal(false);
+    expect(doubtful(700, undefined)).to.equal(false);
+  });
+});
