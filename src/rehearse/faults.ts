@@ -12,6 +12,7 @@ export type FaultName =
   | 'crashed'
   | 'effect-repeated'
   | 'effect-without-lease'
+  | 'reported-before-effect'
   | 'ignores-shutdown'
   | 'kept-at-shutdown'
   | 'not-done';
@@ -73,6 +74,11 @@ export const FAULTS: Readonly<Record<FaultName, Words>> = {
     title: 'made its effect although its lease was lost',
     timed: true,
     mend: 'ask whether the lease still holds right before the effect (stillMine, a heartbeat)',
+  },
+  'reported-before-effect': {
+    title: 'reported a task as done before its effect had happened',
+    timed: false,
+    mend: 'report when the effect is there; when it failed or gave no answer, try again or fail',
   },
   'ignores-shutdown': {
     title: 'was still running ten seconds after it had been told to stop',

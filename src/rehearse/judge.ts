@@ -4,6 +4,7 @@
 
 import { countEffects, type DoubledEffect } from './count-effects.ts';
 import type { Fault, FaultName } from './faults.ts';
+import { reportedBeforeEffect } from './judge-effects.ts';
 import { lateHeartbeats, silences } from './judge-heartbeats.ts';
 import {
   afterCancelled,
@@ -41,19 +42,22 @@ export function judge(evidence: Evidence): Judgement {
     if (words.length > 0) found.set(name, [...(found.get(name) ?? []), ...words]);
   };
   for (const lease of held) {
-    add('no-heartbeat', silences(lease, evidence));
+    const silent = silences(lease, evidence);
+    add('no-heartbeat', silent);
     add('heartbeat-after-report', lateHeartbeats(lease, evidence));
     add('sent-after-cancelled', afterCancelled(lease, evidence));
     add('second-report', secondReports(lease, evidence));
     add('report-given-up', givenUp(lease, evidence));
     if (confused.some(({ newer }) => newer.leaseId === lease.leaseId)) continue;
-    add('no-report', unreported(lease, held, evidence));
+    // Whoever lets a lease run out for want of heartbeats is right not to report under it.
+    if (silent.length === 0) add('no-report', unreported(lease, held, evidence));
     add('crashed', crashes(lease, evidence));
   }
   add('old-lease', confused.flatMap(confusionText));
   const { doubled, repeated, without } = countEffects(evidence, held);
   add('effect-repeated', repeated);
   add('effect-without-lease', without);
+  add('reported-before-effect', reportedBeforeEffect(held, evidence));
   add('ignores-shutdown', stubborn(evidence));
   add('kept-at-shutdown', keptAtShutdown(held, evidence));
   add(

@@ -8,7 +8,7 @@ import { isHeartbeat, isReport } from './requests.ts';
 import type { Effect, Exchange, GrantedLease, Traffic, WorkerEvent } from './traffic.ts';
 
 export interface Evidence {
-  readonly traffic: Pick<Traffic, 'exchanges' | 'effects' | 'events'>;
+  readonly traffic: Pick<Traffic, 'exchanges' | 'effects' | 'abandoned' | 'events'>;
   readonly records: readonly Recorded[];
   readonly stories: readonly Story[];
   readonly leaseMs: number;

@@ -69,7 +69,10 @@ async function serve(
   const arrival = { worker, taskId, leaseId: `L${fencingToken}` };
   const isLost = (await points.reach({ point: 'effect', ...arrival })) !== 'pass';
   // What its sender has given up meanwhile is not begun.
-  if (isLost || response.destroyed) return void response.destroy();
+  if (isLost || response.destroyed) {
+    traffic.abandoned.push({ askedAt, taskId, fencingToken });
+    return void response.destroy();
+  }
   const isOld = fencingToken < (newest.get(taskId) ?? 0);
   const accepted = !(isOld && refusesOldTokens);
   if (!isOld) newest.set(taskId, fencingToken);

@@ -3,7 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import type { Fault } from './faults.ts';
-import { type Played, type PlayOptions, play, type Result } from './play.ts';
+import { type Played, type PlayOptions, play, type Result } from './play-scenario.ts';
 import type { Known, Scenario } from './scenario.ts';
 import { SCENARIOS, UNDISTURBED } from './scenarios.ts';
 

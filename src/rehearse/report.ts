@@ -3,7 +3,7 @@
 
 import { FAULTS } from './faults.ts';
 import { shutdownText } from './judge-stops.ts';
-import type { Result } from './play.ts';
+import type { Result } from './play-scenario.ts';
 
 /** Whether the user has to do something, or accept it by name. */
 export const isFailure = ({ judgement, trouble }: Result): boolean =>

@@ -16,7 +16,7 @@ import { lineProxy } from './line-proxy.ts';
 import { whyNoTaskTaken } from './no-task-taken.ts';
 import { type Arrival, type Held, type Point, Points } from './points.ts';
 import { bareEnv, RehearsedCoordinator } from './rehearsed-coordinator.ts';
-import { Stalls } from './stalls.ts';
+import { Stalls } from './slow-machine.ts';
 import { Traffic } from './traffic.ts';
 import { WorkerProcess } from './worker-process.ts';
 

@@ -55,6 +55,13 @@ export interface Effect {
   readonly accepted: boolean;
 }
 
+/** An effect that was asked for and did not happen: nobody waited for it any more. */
+export interface AbandonedEffect {
+  readonly askedAt: number;
+  readonly taskId: string;
+  readonly fencingToken: number;
+}
+
 /** What was done to a worker process, or what it did itself. */
 export interface WorkerEvent {
   readonly at: number;
@@ -67,6 +74,7 @@ export interface WorkerEvent {
 export class Traffic {
   readonly exchanges: Exchange[] = [];
   readonly effects: Effect[] = [];
+  readonly abandoned: AbandonedEffect[] = [];
   readonly events: WorkerEvent[] = [];
   private readonly began = performance.now();
 

@@ -7,13 +7,14 @@ import { type Judgement, judge } from '../../src/rehearse/judge.ts';
 import { shutdownText } from '../../src/rehearse/judge-stops.ts';
 import type { Evidence } from '../../src/rehearse/leases-in-hand.ts';
 import type { ToldAttempt } from '../../src/rehearse/rehearsed-coordinator.ts';
-import type { Effect, Exchange, WorkerEvent } from '../../src/rehearse/traffic.ts';
+import type { AbandonedEffect, Effect, Exchange, WorkerEvent } from '../../src/rehearse/traffic.ts';
 
 const LEASE_MS = 1_000;
 
 interface Seen {
   readonly exchanges?: readonly Partial<Exchange>[];
   readonly effects?: readonly Partial<Effect>[];
+  readonly abandoned?: readonly AbandonedEffect[];
   readonly events?: readonly Omit<WorkerEvent, 'worker'>[];
   readonly left?: readonly string[];
   readonly endedAt?: number;
@@ -56,6 +57,7 @@ const effect = (at: number, fencingToken = 3): Partial<Effect> => ({
 function judged({
   exchanges = [],
   effects = [],
+  abandoned = [],
   events = [],
   left = [],
   endedAt,
@@ -84,6 +86,7 @@ function judged({
     traffic: {
       exchanges: all,
       effects: effects.map((one) => ({ taskId: 'T2', ...one, accepted: true }) as Effect),
+      abandoned: [...abandoned],
       events: events.map((event) => ({ worker: 1, ...event })),
     },
     records: [],
@@ -212,6 +215,12 @@ const right: Record<string, Seen> = {
     ended: 'expired',
     endedAt: 5_000,
   },
+  'an effect that was given up, and then made again before the report': {
+    exchanges: [complete(40)],
+    effects: [effect(30)],
+    abandoned: [{ askedAt: 20, taskId: 'T2', fencingToken: 3 }],
+    ended: 'completed',
+  },
   'a stop in time': {
     events: [
       { at: 50, what: 'told to stop' },
@@ -226,6 +235,15 @@ const wrong: Record<string, [FaultName, Seen]> = {
   'heartbeats that stop in the middle': [
     'no-heartbeat',
     { exchanges: [heartbeat(300), heartbeat(600), complete(2_500)] },
+  ],
+  'heartbeats that come too late for the lease, and no report after it': [
+    'no-heartbeat',
+    {
+      exchanges: [heartbeat(20)],
+      effects: [{ ...effect(1_600), askedAt: 40 }],
+      ended: 'expired',
+      endedAt: 6_000,
+    },
   ],
   'heartbeats after the report': [
     'heartbeat-after-report',
@@ -335,6 +353,18 @@ const wrong: Record<string, [FaultName, Seen]> = {
       ended: 'completed',
       also: { lease_id: 'L7', ended: 'expired', end_record: 9 },
       endedAt: 5_000,
+    },
+  ],
+  'a report of the task as done, and its effect afterwards': [
+    'reported-before-effect',
+    { exchanges: [complete(40)], effects: [effect(60)], ended: 'completed' },
+  ],
+  'a report of the task as done, although its effect was given up': [
+    'reported-before-effect',
+    {
+      exchanges: [complete(40)],
+      abandoned: [{ askedAt: 20, taskId: 'T2', fencingToken: 3 }],
+      ended: 'completed',
     },
   ],
   'no end after SIGTERM': [

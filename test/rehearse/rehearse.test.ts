@@ -153,6 +153,7 @@ describe('rehearse', () => {
     ['ignores-shutdown', byHand('deaf'), 'sigterm-idle', 'report-lost'],
     ['kept-at-shutdown', pool('keeps'), 'sigterm-at-work', 'report-lost'],
     ['kept-at-shutdown', lines('keeps'), 'sigint-at-work', 'report-lost'],
+    ['reported-before-effect', byHand('too-soon'), 'killed-before-report'],
     ['effect-repeated', byHand('repeats'), 'report-answer-lost', 'grant-lost'],
   ];
   for (const [fault, command, guilty, innocent] of inTurn(bad)) {

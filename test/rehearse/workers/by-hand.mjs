@@ -1,5 +1,5 @@
 // A worker without the library, over plain HTTP, that keeps the contract, or breaks it in one way:
-// node by-hand.mjs [no-heartbeat | no-check | after-cancelled | deaf | repeats]
+// node by-hand.mjs [no-heartbeat | no-check | after-cancelled | deaf | repeats | too-soon]
 
 const broken = process.argv[2];
 const url = process.env['LEASEHOLD_URL'];
@@ -38,6 +38,10 @@ async function work(lease, isLost, isRepeated = false) {
     if (beat?.outcome !== 'OK' || isLost()) throw new Error('the lease is lost');
   }
   const body = JSON.stringify({ task_id: taskId, fencing_token: token });
+  if (broken === 'too-soon') {
+    const answer = await report(leaseId, 'complete', { task_id: taskId, result: 'done' });
+    if (answer?.outcome !== 'COMMITTED') return;
+  }
   await fetch(ledger, { method: 'POST', body });
 }
 
@@ -63,11 +67,11 @@ async function doOne(lease) {
     }
   };
   const beat = setInterval(() => void heartbeat(), everyMs);
-  if (broken === 'no-heartbeat') clearInterval(beat);
+  if (broken === 'no-heartbeat' || broken === 'too-soon') clearInterval(beat);
   try {
     await work(lease, () => lost);
     clearInterval(beat);
-    if (lost && broken !== 'after-cancelled') return;
+    if (broken === 'too-soon' || (lost && broken !== 'after-cancelled')) return;
     let answer = await report(leaseId, 'complete', { task_id: taskId, result: 'done' });
     if (answer === undefined && broken === 'repeats') {
       await work(lease, () => false, true);

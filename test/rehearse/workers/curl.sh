@@ -6,6 +6,8 @@ stop=0
 trap 'stop=1' TERM INT
 
 post() { curl -sS -m 5 -X POST -d "$2" "$1" 2>/dev/null; }
+# The store may take long. Without its answer nobody may say that the task is done.
+effect() { curl -sS -X POST -d "$1" "$LEASEHOLD_EFFECTS_URL" >/dev/null 2>&1; }
 about() { post "$LEASEHOLD_URL/v1/leases/$lease/$1" "{\"task_id\":\"$task\"$2}"; }
 has() { [[ $1 == *"\"outcome\":\"$2\""* ]]; }
 # A task that was given out before names its earlier leases, too, behind the one that is granted.
@@ -36,7 +38,7 @@ while ((!stop)); do
   beat=$!
   if [[ $(field effects "$(curl -sS "$LEASEHOLD_EFFECTS_URL?task_id=$task")") == 0 ]]; then
     if has "$(about heartbeat)" OK; then
-      post "$LEASEHOLD_EFFECTS_URL" "{\"task_id\":\"$task\",\"fencing_token\":$token}" >/dev/null
+      effect "{\"task_id\":\"$task\",\"fencing_token\":$token}"
     else
       echo lost >"$lost"
     fi

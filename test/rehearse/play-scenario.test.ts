@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import type { FaultName } from '../../src/rehearse/faults.ts';
-import { isDoubtful } from '../../src/rehearse/play.ts';
+import { isDoubtful } from '../../src/rehearse/play-scenario.ts';
 
 const LEASE_MS = 2_000;
 
