@@ -91,6 +91,8 @@ async function run(options: Options, io: Io): Promise<void> {
   const command = commandOf(options);
   const payloads = payloadsOf(options.payloads);
   if (options.junit !== undefined) checkWritable('--junit', options.junit);
+  const effectsOf =
+    options.effectsCmd === undefined ? undefined : await counterOf(options.effectsCmd);
   const allowed = new Set(options.allow);
   const names = options.scenario ?? [];
   const total = 1 + (names.length === 0 ? SCENARIOS.length : names.length);
@@ -111,7 +113,7 @@ async function run(options: Options, io: Io): Promise<void> {
       names,
       seed,
       cleanUp,
-      ...(options.effectsCmd === undefined ? {} : { effectsOf: counterOf(options.effectsCmd) }),
+      ...(effectsOf === undefined ? {} : { effectsOf }),
       onResult: (_result, done) => bar.update(done),
     })
       .catch(({ message }: Error) => {
@@ -151,12 +153,24 @@ function commandOf({ worker, exec, queue }: Options): string {
 
 const exec = promisify(execFile);
 
-function counterOf(command: string): (taskId: string) => Promise<number> {
-  return async (taskId) => {
+type Counting = (taskId: string) => Promise<number>;
+
+/** @throws CliError with the usage status when the command cannot count */
+async function counterOf(command: string): Promise<Counting> {
+  const count: Counting = async (taskId) => {
     const env = { ...process.env, LEASEHOLD_TASK_ID: taskId };
     const { stdout } = await exec('/bin/sh', ['-c', command], { env });
-    const count = Number(stdout.trim());
-    if (Number.isSafeInteger(count) && count >= 0) return count;
-    throw new Error(`--effects-cmd printed ${JSON.stringify(stdout)}, which is no number`);
+    const effects = Number(stdout.trim());
+    if (Number.isSafeInteger(effects) && effects >= 0) return effects;
+    throw new Error(`it printed ${JSON.stringify(stdout)}, which is no number`);
   };
+  const named: Counting = (taskId) =>
+    count(taskId).catch(({ code, message, stderr }) => {
+      const why = typeof code === 'number' ? `it ended with status ${code}: ${stderr}` : message;
+      throw usage(`--effects-cmd for task ${taskId}: ${String(why).trim()}`);
+    });
+  // The first task of each scenario has this id. What has failed for it would fail later too, and
+  // would look like a fault of the worker.
+  await named('T2');
+  return named;
 }

@@ -23,7 +23,7 @@ const killed = MOMENTS.map(
   (moment): Scenario => ({
     name: `killed-${moment.name}`,
     title: `the worker is killed ${moment.title}`,
-    page: `${WORKERS}, "The loop by hand"`,
+    page: 'docs/TWICE.md, "A worker is killed in the middle of a task"',
     ...bites(moment),
     async play(run) {
       const { worker, held } = await heldAt(run, moment.point);

@@ -188,6 +188,14 @@ describe('rehearse', () => {
     expect(told.status).to.equal(1);
   });
 
+  other('says that the command cannot count, and does not blame the worker', async () => {
+    const told = await rehearse('true', '{"a":1}', '--effects-cmd', 'echo some');
+    expect(told.status).to.equal(2);
+    expect(told.err).to.equal(
+      '--effects-cmd for task T2: it printed "some\\n", which is no number\n',
+    );
+  });
+
   other('accepts what is allowed by name, and writes a JUnit file', async () => {
     const junit = path.join(dir, 'report.xml');
     const allow = ['--scenario', 'report-answer-lost', '--allow', 'report-answer-lost'];
