@@ -50,7 +50,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     expect(records.filter(({ type }) => type === 'CoordinatorStarted')).to.have.length(ROUNDS + 1);
   });
 
-  played('a worker goes on over a failover, and no attempt is lost', async () => {
+  async function worksOverTheEndOfALeader(signal: 'SIGKILL' | 'SIGSTOP'): Promise<void> {
     const client = stage.client();
     const leader = await stage.leader();
     await stage.follows(other(leader));
@@ -77,7 +77,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     });
     const running = worker.run();
     await stage.until('all tasks are in hand', () => (attempts.length === 6 ? true : undefined));
-    stage.node(leader).kill('SIGKILL');
+    stage.node(leader).kill(signal);
     await stage.leader(leader);
     isOver();
     for (const { taskId } of tasks) {
@@ -88,10 +88,19 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
     await running;
     client.close();
     expect(attempts).to.deep.equal([1, 1, 1, 1, 1, 1]);
+    stage.node(leader).kill('SIGCONT');
+    await stage.node(leader).ended;
     stage.start(leader);
     await stage.follows(leader);
     await stage.compared();
-  });
+  }
+
+  played('a worker goes on when the leader is killed, and no attempt is lost', () =>
+    worksOverTheEndOfALeader('SIGKILL'),
+  );
+  played('a worker goes on when the leader sleeps, and no attempt is lost', () =>
+    worksOverTheEndOfALeader('SIGSTOP'),
+  );
 
   played('a leader that slept tells nothing that is not true any more, and ends', async () => {
     const leader = await stage.leader();
