@@ -42,6 +42,7 @@ export function readHandlers({ reader, progress, shownConfig, version }: ReadLin
       if (refusal !== undefined) return sendRefusal(reply, refusal);
       void pass(reader.log(asked), reply);
     },
+    segments: (_, reply) => void pass(reader.copy(), reply),
     metrics: (_, reply) => void pass(reader.metrics(), reply),
     config: constant(JSON.stringify(shownConfig)),
     cluster: (_, reply) => sendJson(reply, JSON.stringify(progress.cluster.read() ?? SINGLE)),

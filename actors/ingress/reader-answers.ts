@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<StoryForm, string>> = {
 };
 const PROBLEM = 'application/problem+json';
 export const LINES = 'application/x-ndjson';
+export const BYTES = 'application/octet-stream';
 export const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** An answer of the coordinator, as text. */

@@ -15,9 +15,11 @@ import { type LagWatch, watchLag } from '../shared/event-loop-lag.ts';
 import { answerFigures } from '../shared/gathered-figures.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
 import type { FromReader, PageAnswer, ToReader } from '../shared/reader-messages.ts';
+import { CopyStream } from './copy-stream.ts';
 import { Asker, type Gate } from './gate.ts';
 import { type AskPage, LogStream } from './log-stream.ts';
 import {
+  BYTES,
   broken,
   LINES,
   lost,
@@ -117,6 +119,20 @@ export class ReaderLink implements ReaderGate {
     if (!stream.isOver) return { status: 200, contentType: LINES, body: stream };
     stream.destroy();
     return { status: 200, contentType: LINES, body: Buffer.from(page.body) };
+  }
+
+  async copy(): Promise<ReaderAnswer> {
+    this.#lastId += 1;
+    const copy = this.#lastId;
+    const ask = () => this.#ask({ kind: 'copy', copy });
+    const first = await ask();
+    if (first.kind !== 'chunk') return broken(first);
+    const more = async (): Promise<Uint8Array | undefined> => {
+      const answer = await ask();
+      return answer.kind === 'chunk' ? answer.body : undefined;
+    };
+    const ended = () => this.#port?.postMessage({ kind: 'end copy', id: 0, copy });
+    return { status: 200, contentType: BYTES, body: new CopyStream(more, first.body, ended) };
   }
 
   // Who never asks for metrics does not wait, at the start, for what gathers the process's own.

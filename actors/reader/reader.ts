@@ -57,7 +57,7 @@ class Reader implements ReaderControl {
   attach(port: MessagePort): void {
     this.#ports.add(port);
     port.once('close', () => this.#ports.delete(port));
-    serveReader(port, () => this.#reading ?? this.#soon());
+    serveReader(port, () => this.#reading ?? this.#soon(), this.#data.dataDir);
     this.#figures.attach(port);
   }
 

@@ -14,6 +14,7 @@ import { goOn, type QueueOf } from '../../src/reader/log-query.ts';
 import { readStory } from '../../src/reader/task-story.ts';
 import type { StoryForm } from '../shared/reader-gate.ts';
 import type { FromReader, ToReader } from '../shared/reader-messages.ts';
+import { Copies } from './copies.ts';
 import { PastStories } from './past-story.ts';
 
 /** What all sessions of the reader share. */
@@ -41,13 +42,16 @@ const FORMS: Readonly<Record<StoryForm, (told: Explanation, columns?: number) =>
 
 /**
  * Answers what comes over the port until it closes.
+ * @param dataDir absent: the log is in no directory, and cannot be copied.
  * @param current the log as it is open now; undefined: not yet, and the question is told so.
  */
 export function serveReader(
   port: MessagePort,
   current: () => Reading | undefined | Promise<Reading | undefined>,
+  dataDir?: string,
 ): void {
   const open = new Map<number, Asked>();
+  const copies = new Copies(dataDir);
   const answer = (message: FromReader): void => {
     const { buffer } = 'body' in message ? message.body : { buffer: undefined };
     port.postMessage(message, buffer instanceof ArrayBuffer ? [buffer] : []);
@@ -58,6 +62,8 @@ export function serveReader(
       open.get(id)?.cancel();
       return;
     }
+    if (message.kind === 'copy') return answer(chunkOf(copies, message));
+    if (message.kind === 'end copy') return copies.end(message.copy);
     if (!isQuestion(message)) return;
     const asked = new Asked();
     open.set(id, asked);
@@ -71,7 +77,16 @@ export function serveReader(
   });
   port.once('close', () => {
     for (const asked of open.values()) asked.cancel();
+    copies.close();
   });
+}
+
+function chunkOf(copies: Copies, { id, copy }: { readonly id: number; readonly copy: number }) {
+  try {
+    return { kind: 'chunk', id, body: copies.next(copy) } as const;
+  } catch (error) {
+    return { kind: 'failed', id, message: (error as Error).message } as const;
+  }
 }
 
 /** A question that is not answered yet; a follower's may be open for days. */

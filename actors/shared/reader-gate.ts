@@ -23,6 +23,8 @@ export interface ReaderGate {
    * @param at as it was after this record; undefined: as it is.
    */
   explain(taskId: number, form: StoryForm, columns?: number, at?: number): Promise<ReaderAnswer>;
+  /** A whole copy of the log, in the form of src/log/copy-wire.ts. */
+  copy(): Promise<ReaderAnswer>;
   /** Prometheus text. */
   metrics(): Promise<ReaderAnswer>;
 }

@@ -28,6 +28,9 @@ export type ToReader =
       readonly columns?: number | undefined;
     }
   | { readonly kind: 'cancel'; readonly id: number }
+  /** The next chunk of a copy of the log. The asker's number is used first to begin it. */
+  | { readonly kind: 'copy'; readonly id: number; readonly copy: number }
+  | { readonly kind: 'end copy'; readonly id: number; readonly copy: number }
   /** What all other threads have measured. */
   | { readonly kind: 'figures'; readonly id: number }
   /** What this thread has measured, asked for by `ask figures`. */
@@ -45,6 +48,8 @@ export interface PageAnswer {
 export type FromReader =
   | PageAnswer
   | { readonly kind: 'text'; readonly id: number; readonly body: Uint8Array }
+  /** Of a copy; empty at its end. */
+  | { readonly kind: 'chunk'; readonly id: number; readonly body: Uint8Array }
   | { readonly kind: 'figures'; readonly id: number; readonly threads: readonly ThreadFigures[] }
   /** A question to the other thread; its id is the reader's. */
   | { readonly kind: 'ask figures'; readonly id: number }

@@ -9,14 +9,18 @@ import { noteRestored, skipOf } from '../../actors/supervisor/restored.ts';
 import { ClusterError } from '../cluster/cluster-error.ts';
 import { type MirrorNote, readMirrorNote, writeMirrorNote } from '../cluster/mirror-note.ts';
 import { type Copied, copyLog } from '../log/copy-log.ts';
+import type { Begin } from '../log/copy-wire.ts';
 import { LogError } from '../log/log.ts';
-import { type Io, say, wholeNumber } from './command.ts';
+import { backupFrom } from './backup-from.ts';
+import { type Io, say, usage, wholeNumber } from './command.ts';
 import { dataDirOf, type OfflineOptions, withDataDir, wordsFor } from './offline.ts';
 import { type Bar, openBar } from './progress-bar.ts';
 
 interface Options extends OfflineOptions {
   readonly until?: string;
   readonly node?: boolean;
+  readonly from?: string;
+  readonly tokenFile?: string;
 }
 
 export function define(command: Command, io: Io): void {
@@ -24,7 +28,42 @@ export function define(command: Command, io: Io): void {
     .argument('<dir>', 'a new or empty directory, or an earlier backup to bring up to date')
     .option('--until <seq>', 'copy only the records up to this one, and say what is left out')
     .option('--node', 'the copy is for another node of the same cluster')
-    .action((target: string, options: Options) => backup(target, options, io));
+    .option('--from <url>', 'copy the log of the server that runs there, over HTTP')
+    .option('--token-file <file>', 'file with the token for --from (default LEASEHOLD_TOKEN)')
+    .action((target: string, options: Options) =>
+      options.from === undefined
+        ? backup(target, options, io)
+        : overHttp(options.from, target, options, io),
+    );
+}
+
+async function overHttp(from: string, target: string, options: Options, io: Io): Promise<void> {
+  const { until, dataDir, tokenFile, json } = options;
+  if (until !== undefined || dataDir !== undefined) {
+    throw usage('leasehold: --from copies the whole log of a server: no --data-dir, no --until');
+  }
+  let note: MirrorNote | undefined;
+  let bar: Promise<Bar> | undefined;
+  const beside = (directory: string, { cluster }: Begin): void => {
+    if (options.node !== true) return noteRestored(directory);
+    if (cluster === undefined) {
+      const why = `${from} belongs to no cluster`;
+      throw new ClusterError('CLUSTER_MIRROR', `--node copies the log of a node: ${why}`);
+    }
+    note = { ...cluster, mirror: randomUUID() };
+    writeMirrorNote(directory, note);
+  };
+  const onProgress = (record: number, of: number): void => {
+    bar ??= openBar(io, { total: of, things: 'records' });
+    void bar.then((opened) => opened.update(record));
+  };
+  try {
+    const copied = await backupFrom(from, target, tokenFile, { beside, onProgress }, io);
+    const next = note === undefined ? restoring(target) : joining(target, note);
+    say(io.stdout, json === true ? jsonOf(copied) : text(copied, from, target, next));
+  } finally {
+    (await bar)?.stop();
+  }
 }
 
 async function backup(target: string, options: Options, io: Io): Promise<void> {

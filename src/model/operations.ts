@@ -54,6 +54,13 @@ export const OPERATIONS = {
   },
   /** On the socket a page of the log is one answer; who follows asks again from its `next`. */
   logPage: { socket: 'log', weight: 128, fields: { ...logFilter, wait_ms: waitMs } },
+  segments: {
+    fields: {},
+    http: {
+      ...get('/v1/segments', 'log', 'bytes'),
+      summary: 'Read a whole copy of the log, for `leasehold backup --from`.',
+    },
+  },
   config: {
     socket: true,
     weight: 16,

@@ -115,6 +115,8 @@ function contentOf(answer: string): Json {
   switch (answer) {
     case 'text':
       return { 'text/plain': text };
+    case 'bytes':
+      return { 'application/octet-stream': {} };
     case 'ndjson':
       return { 'application/x-ndjson': text };
     case 'story': {

@@ -89,7 +89,12 @@ const layers: Record<string, Layer> = {
     ],
   },
   'actors/reader': {
-    mayImport: [...rooms('model', 'explain', 'log', 'protocol', 'reader'), 'actors/shared'],
+    mayImport: [
+      ...rooms('model', 'explain', 'log', 'protocol', 'reader'),
+      // A copy says of which cluster's log it is.
+      'src/cluster/mirror-note.ts',
+      'actors/shared',
+    ],
   },
   'actors/timer': { mayImport: ['src/mailbox', 'actors/shared'] },
   'actors/supervisor': {

@@ -80,7 +80,7 @@ describe('the table of operations', () => {
   }
 
   it('names fields, answers and operations that there are', () => {
-    const answers = new Set([...Object.keys(ANSWERS), 'text', 'ndjson', 'story']);
+    const answers = new Set([...Object.keys(ANSWERS), 'text', 'ndjson', 'bytes', 'story']);
     for (const name of OPERATION_NAMES) {
       const { http, fields, batch, coordinator } = operationOf(name);
       if (batch === true) expect(coordinator, name).not.to.equal(undefined);

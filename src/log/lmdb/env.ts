@@ -58,21 +58,19 @@ export class Environment {
   }
 
   /** Makes an environment with these entries in an empty directory, not flushed, and leaves it. */
-  static async create(directory: string, entries: Iterable<Entry>): Promise<void> {
+  static create(directory: string, entries: Iterable<Entry>): Promise<void> {
+    return Environment.createFrom(directory, inGroups(entries));
+  }
+
+  /** The same of entries that come in groups. */
+  static async createFrom(
+    directory: string,
+    groups: Iterable<readonly Entry[]> | AsyncIterable<readonly Entry[]>,
+  ): Promise<void> {
     writeEmptyEnvironment(directory, MAP_BYTES);
     const db = openDatabase(directory, { noSync: true });
     try {
-      let group: Entry[] = [];
-      let bytes = 0;
-      for (const entry of entries) {
-        group.push(entry);
-        bytes += entry[1].length;
-        if (group.length < CREATED_AT_ONCE && bytes < CREATED_AT_ONCE_BYTES) continue;
-        await putAll(db, group);
-        group = [];
-        bytes = 0;
-      }
-      await putAll(db, group);
+      for await (const group of groups) await putAll(db, group);
     } finally {
       await closeDatabase(db);
     }
@@ -211,6 +209,20 @@ const clearStack = (): number => Math.max(...ZEROS);
 async function closeDatabase(db: Database): Promise<void> {
   await db.close();
   for (const [name, known] of allDbs) if (known === db) allDbs.delete(name);
+}
+
+function* inGroups(entries: Iterable<Entry>): Generator<readonly Entry[]> {
+  let group: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    group.push(entry);
+    bytes += entry[1].length;
+    if (group.length < CREATED_AT_ONCE && bytes < CREATED_AT_ONCE_BYTES) continue;
+    yield group;
+    group = [];
+    bytes = 0;
+  }
+  yield group;
 }
 
 async function putAll(db: Database, entries: readonly Entry[]): Promise<void> {

@@ -1,0 +1,53 @@
+// Owns the reading of a log for a copy elsewhere, beside its writer. The log as it stands at the
+// beginning is what goes out; whoever receives it verifies every record.
+
+import { copyPlan, type Part } from './copy-plan.ts';
+import { type Begin, encodeFrame, FORMAT } from './copy-wire.ts';
+import type { Entry } from './lmdb/env.ts';
+import { logDirOf, openSegments } from './lmdb-reader.ts';
+import { clipped } from './segments/dropped-ranges.ts';
+import { HEADER_KEY } from './segments/marks.ts';
+import type { Segments } from './segments/segments.ts';
+
+/** So much is read at a time. */
+const CHUNK_BYTES = 512 * 1024;
+
+/**
+ * @param of the cluster whose log this is
+ * @throws LogError, LogCorrupt; also when a segment was replaced meanwhile: then it is begun anew
+ */
+export function* sentLog(dataDir: string, of?: Begin['cluster']): Generator<Buffer> {
+  const source = openSegments(logDirOf(dataDir));
+  try {
+    // The writer may not have flushed yet what stands in the file.
+    source.flush();
+    const newest = source.lastNumber;
+    const last = source.dropped.presentBefore(newest);
+    const removedAt = source.removedAt(1, last);
+    const cluster = of === undefined ? {} : { cluster: of };
+    yield encodeFrame({ kind: 'begin', begin: { format: FORMAT, last, ...cluster } });
+    for (const part of copyPlan(source, undefined, last).parts) yield* sentPart(source, part);
+    const goneBy = removedAt > last ? removedAt : 0;
+    yield encodeFrame({ kind: 'end', end: { leftBehind: newest - last, goneBy } });
+  } finally {
+    source.close();
+  }
+}
+
+function* sentPart(source: Segments, { segment, end, isSealed }: Part): Generator<Buffer> {
+  const { ordinal, generation, first, removedAt } = segment;
+  const dropped = clipped(segment.dropped, first, end);
+  yield encodeFrame({ kind: 'part', part: { ordinal, generation, dropped, removedAt } });
+  let rows: Entry[] = [];
+  let bytes = 0;
+  // The seal stands at the number after the last record.
+  for (const row of source.entries(segment, HEADER_KEY + 1, isSealed ? segment.last + 1 : end)) {
+    rows.push(row);
+    bytes += row[1].length;
+    if (bytes < CHUNK_BYTES) continue;
+    yield encodeFrame({ kind: 'rows', rows });
+    rows = [];
+    bytes = 0;
+  }
+  if (rows.length > 0) yield encodeFrame({ kind: 'rows', rows });
+}
