@@ -13,6 +13,7 @@ import { EtcdError } from '../../src/log/etcd/etcd.ts';
 import { type Keys } from '../../src/log/etcd/keys.ts';
 import type { MeteredEtcd } from '../../src/log/etcd/metered-etcd.ts';
 import { ReplicatedLog, type ReplicatedLogOptions } from '../../src/log/etcd/replicated-log.ts';
+import type { Resolved } from '../../src/log/etcd/tail-options.ts';
 import { type LmdbLog } from '../../src/log/lmdb-log.ts';
 import { LogError } from '../../src/log/log.ts';
 import type { ClusterSettings } from '../../src/settings/cluster-settings.ts';
@@ -28,6 +29,7 @@ export interface Parts {
   /** Random: of this run of the process, and of this copy of the log. */
   readonly run: string;
   readonly mirror: string;
+  readonly resolved: Resolved;
 }
 
 /** As the loop's thread wants it. */
@@ -76,6 +78,7 @@ export class ClusterStore implements Store {
         follow: (events) => log.follow(events, (record) => this.standby.took(record)),
       },
       written: () => etcd.written,
+      counts: () => ({ resolved: { ...parts.resolved }, etcd_errors: etcd.errors }),
       leaseId: () => randomBytes(6).readUIntBE(0, 6) + 1,
       mayWrite: () => this.mayWrite(),
       shown: (view) => progress.cluster.write(view),

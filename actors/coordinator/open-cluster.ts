@@ -11,6 +11,7 @@ import { type Etcd, EtcdError } from '../../src/log/etcd/etcd.ts';
 import { openEtcd } from '../../src/log/etcd/grpc-etcd.ts';
 import { type Keys, keysOf } from '../../src/log/etcd/keys.ts';
 import { MeteredEtcd } from '../../src/log/etcd/metered-etcd.ts';
+import { Resolved } from '../../src/log/etcd/tail-options.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import type { ClusterSettings } from '../../src/settings/cluster-settings.ts';
 import { ClusterStore, NodeLog } from './cluster-store.ts';
@@ -109,7 +110,8 @@ async function openCopy(
       randomUUID,
     );
     const run = randomUUID();
-    const of = { etcd, keys, mirror, time };
+    const resolved = new Resolved();
+    const of = { etcd, keys, mirror, time, resolved };
     const log = new NodeLog({
       ...of,
       writer: run,
@@ -118,7 +120,7 @@ async function openCopy(
     });
     const archive = archiveDir ? await openArchive(archiveDir, mirror) : undefined;
     return new ClusterStore(seams, settings, {
-      ...{ etcd, keys, log, archive, run, mirror: note.mirror },
+      ...{ etcd, keys, log, archive, run, resolved, mirror: note.mirror },
     });
   } catch (error) {
     await mirror.close();

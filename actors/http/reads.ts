@@ -119,7 +119,7 @@ function unreadable(progress: Progress): Unavailable | undefined {
 function notReady({ phase, cluster }: Progress): Unavailable | undefined {
   switch (phase) {
     case 'ready':
-      return undefined;
+      return cluster.read()?.trouble ? unavailable('log_unavailable', NO_ETCD) : undefined;
     case 'starting':
     case 'recovering':
       return unavailable('recovering', 'The log is being replayed.');
@@ -134,5 +134,6 @@ function notReady({ phase, cluster }: Progress): Unavailable | undefined {
   }
 }
 
+const NO_ETCD = 'etcd does not answer this node; nothing is decided or read until it does.';
 const TAKES_NONE = 'The log takes no records now; reads are answered.';
 const NOT_CONFIRMED = 'The log takes no records now; reads are refused unless etcd confirms them.';

@@ -16,6 +16,8 @@ export interface CampaignOptions {
   readonly failedStarts: number;
   /** Whether this node could lead: it holds the log up to an end that it has seen. */
   isReady(): boolean;
+  /** Whether another node was faster, each time that this one tried. */
+  tried(result: 'won' | 'lost'): void;
   /** etcd is full or not; told when that changes. */
   full(isFull: boolean): void;
 }
@@ -59,7 +61,9 @@ export class Campaign {
       watch.countAnew();
       return undefined;
     }
-    return Leadership.claim(leadership, revision);
+    const claimed = await Leadership.claim(leadership, revision);
+    this.options.tried(claimed === undefined ? 'lost' : 'won');
+    return claimed;
   }
 
   private async isFull(): Promise<boolean> {

@@ -7,13 +7,14 @@ import { EtcdError } from '../log/etcd/etcd.ts';
 import type { Head } from '../log/etcd/head.ts';
 import type { Keys } from '../log/etcd/keys.ts';
 import { hear } from '../loop/heard-time.ts';
-import type { ClusterView } from '../model/cluster-view.ts';
+import type { ClusterCounts, ClusterView } from '../model/cluster-view.ts';
 import type { Beat } from './beat.ts';
 import { Campaign } from './campaign.ts';
 import { type Copy, Follower } from './follower.ts';
 import type { HeardNote } from './heard-note.ts';
 import { LeaderWatch } from './leader-watch.ts';
 import type { Leadership } from './leadership.ts';
+import { linked } from './linked.ts';
 import { Presence } from './presence.ts';
 import { RunningNodes } from './running-nodes.ts';
 import { pause, type Time } from './time.ts';
@@ -38,6 +39,8 @@ export interface ClusterNodeOptions {
   readonly heard: Pick<HeardNote, 'heard' | 'local' | 'keep'>;
   /** Bytes that this node has sent to etcd, ever growing. */
   written(): number;
+  /** What is counted beside the node. */
+  counts(): Omit<ClusterCounts, 'elections'>;
   /** A whole number from 1 to 2^53 - 1, another one each time. */
   leaseId(): number;
   /** Whether the log still takes this node's records; see leadership.ts. */
@@ -51,6 +54,7 @@ export class ClusterNode {
   private readonly watch: LeaderWatch;
   private leadership: Leadership | undefined;
   private presence: Presence | undefined;
+  private readonly elections = { won: 0, lost: 0 };
   private epoch = 0;
   private hasCaughtUp = false;
   private now = (): number => 0;
@@ -138,6 +142,7 @@ export class ClusterNode {
       time,
       failedStarts,
       watch: this.watch,
+      tried: (result) => void (this.elections[result] += 1),
       isReady: () => this.hasCaughtUp && this.trouble === undefined,
       full: (isFull) => {
         if (isFull) tell('warn', 'etcd is full: no node can begin to lead', {});
@@ -227,24 +232,18 @@ export class ClusterNode {
     const leader = leads ? { node, url } : beat && { node: beat.node, url: beat.url };
     const last = this.hasCaughtUp ? copy.head.last : 0;
     const refusing = leads ? this.trimming.room.refusal : undefined;
+    const trouble = this.trouble ?? this.running.trouble;
     this.options.shown({
       ...{ role: leads ? 'leader' : 'follower', cluster, node, url },
       ...(leader === undefined ? {} : { leader }),
       epoch: leads ? this.epoch : (beat?.epoch ?? 0),
       last_sequence: copy.lastNumber,
       lag: leads ? 0 : Math.max(0, last - copy.lastNumber),
-      ...(this.trouble === undefined ? {} : { trouble: this.trouble }),
+      ...(trouble === undefined ? {} : { trouble }),
       ...(this.etcd === undefined ? {} : { etcd: this.etcd }),
       ...(refusing === undefined ? {} : { refusing }),
+      counts: { elections: this.elections, ...this.options.counts() },
       nodes: this.running.nodes,
     });
   }
-}
-
-/** Aborts with the signal, or alone. */
-function linked(signal: AbortSignal): AbortController {
-  const own = new AbortController();
-  if (signal.aborted) own.abort();
-  else signal.addEventListener('abort', () => own.abort(), { once: true });
-  return own;
 }

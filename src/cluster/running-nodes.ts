@@ -8,10 +8,14 @@ import { readNodes } from './presence.ts';
 import { pause, type Time } from './time.ts';
 
 const LOOK_MS = 1_000;
+/** Looks without an answer, one after the other. */
+const TROUBLE_AFTER = 2;
 
 export class RunningNodes {
   /** Empty while etcd does not answer. */
   nodes: readonly ClusterNodeView[] = [];
+  /** Why etcd was not heard of late, in words; undefined: it answers. */
+  trouble: string | undefined;
   private readonly ending = new AbortController();
   private going: Promise<void> = Promise.resolve();
 
@@ -33,9 +37,13 @@ export class RunningNodes {
     changed: () => void,
   ): Promise<void> {
     const { signal } = this.ending;
-    while (!signal.aborted) {
-      const found = await readNodes(etcd, keys).catch(() => []);
-      this.nodes = found.flatMap(({ node, report }) =>
+    for (let failed = 0; !signal.aborted; ) {
+      const found = await readNodes(etcd, keys).catch((error: Error) => error);
+      const isFound = Array.isArray(found);
+      failed = isFound ? 0 : failed + 1;
+      // etcd does not answer for a moment while it elects.
+      this.trouble = isFound || failed < TROUBLE_AFTER ? undefined : found.message;
+      this.nodes = (isFound ? found : []).flatMap(({ node, report }) =>
         report === undefined ? [] : [{ node, url: report.url, mirrored: report.mirrored }],
       );
       changed();

@@ -39,6 +39,13 @@ export interface CommitEvents {
   lost(result: Exclude<AppendResult, 'durable'>, answers: readonly Answer[]): void;
 }
 
+interface CommitFigures {
+  readonly commit_seconds: HistogramData;
+  readonly commit_records: HistogramData;
+  /** Of a store that several machines write to: how long it took to learn who leads. */
+  readonly confirm_seconds?: HistogramData;
+}
+
 const emptyGroup = (): Group => ({ records: [], answers: [], bytes: 0 });
 
 export class GroupCommit {
@@ -55,6 +62,7 @@ export class GroupCommit {
   private readonly monotonicMs: () => number;
   private readonly seconds = new Histogram(SECONDS);
   private readonly sizes = new Histogram(SIZES);
+  private readonly confirms = new Histogram(SECONDS);
 
   constructor(log: Log, monotonicMs: () => number, events: CommitEvents) {
     this.log = log;
@@ -63,8 +71,12 @@ export class GroupCommit {
   }
 
   /** How long the commits of groups took, and how many records each had; failed ones count too. */
-  figures(): { readonly commit_seconds: HistogramData; readonly commit_records: HistogramData } {
-    return { commit_seconds: this.seconds.data(), commit_records: this.sizes.data() };
+  figures(): CommitFigures {
+    return {
+      commit_seconds: this.seconds.data(),
+      commit_records: this.sizes.data(),
+      ...(this.log.confirm === undefined ? {} : { confirm_seconds: this.confirms.data() }),
+    };
   }
 
   get busy(): boolean {
@@ -176,7 +188,9 @@ export class GroupCommit {
 
   /** Settles a group without records: its answers rest on records that are durable already. */
   private async confirm(group: Group): Promise<void> {
+    const began = this.monotonicMs();
     const result = await this.log.confirm?.().catch(() => 'failed' as const);
+    this.confirms.observe((this.monotonicMs() - began) / 1_000);
     this.settle(group, result ?? 'failed');
     this.flush();
   }

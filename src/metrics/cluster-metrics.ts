@@ -11,6 +11,7 @@ export function addCluster(out: Exposition, view: ClusterView): void {
   out.set('leasehold_cluster_lag_records', lag);
   out.set('leasehold_cluster_etcd_trouble', trouble === undefined ? 0 : 1);
   out.set('leasehold_cluster_nodes', nodes.length);
+  addCounts(out, view.counts);
   if (role !== 'leader') return;
   for (const { node, mirrored } of nodes) {
     const behind = Math.max(0, last_sequence - mirrored);
@@ -21,4 +22,17 @@ export function addCluster(out: Exposition, view: ClusterView): void {
   out.set('leasehold_cluster_etcd_quota_bytes', etcd?.quota_bytes);
   out.set('leasehold_cluster_refuses_tasks', view.refusing === undefined ? 0 : 1);
   out.set('leasehold_cluster_trimmed_sequence', etcd?.trimmed);
+}
+
+function addCounts(out: Exposition, counts: ClusterView['counts']): void {
+  if (counts === undefined) return;
+  for (const [result, count] of Object.entries(counts.elections)) {
+    out.set('leasehold_cluster_elections_total', count, { result });
+  }
+  for (const [outcome, count] of Object.entries(counts.resolved)) {
+    out.set('leasehold_cluster_commits_unanswered_total', count, { outcome });
+  }
+  for (const [code, count] of Object.entries(counts.etcd_errors)) {
+    out.set('leasehold_cluster_etcd_errors_total', count, { code });
+  }
 }

@@ -145,6 +145,30 @@ export const FAMILIES = {
       'Number of the record with which the present leader began. Changing without your doing: ' +
       'nodes or their network fail; read their log output.',
   },
+  leasehold_cluster_elections_total: {
+    type: 'counter',
+    help:
+      'Times that this process tried to lead, by result, won or lost. Rising: the leader is not ' +
+      'heard; see its log output, and the network between the nodes and etcd.',
+  },
+  leasehold_cluster_confirm_duration_seconds: {
+    type: 'histogram',
+    help:
+      'Shown by the leader: time until etcd confirmed that this node still leads, for answers ' +
+      'without a record. Rising: etcd or its network is slow; every read waits for it.',
+  },
+  leasehold_cluster_commits_unanswered_total: {
+    type: 'counter',
+    help:
+      'Groups of records that etcd did not answer at once: resent, found durable, or given up as ' +
+      'unknown. Rising: etcd elects, is slow or cannot be reached.',
+  },
+  leasehold_cluster_etcd_errors_total: {
+    type: 'counter',
+    help:
+      'Errors of calls to etcd by kind: no_answer, no_space, denied, refused. Rising: the log ' +
+      'output of the node says the words.',
+  },
   leasehold_cluster_lag_records: {
     type: 'gauge',
     help:

@@ -29,6 +29,7 @@ export interface CoordinatorFigures {
   readonly histograms?: {
     readonly commit_seconds?: HistogramData;
     readonly commit_records?: HistogramData;
+    readonly confirm_seconds?: HistogramData;
     readonly eligible_to_lease_seconds?: HistogramData;
   };
   /** A bounded number: the fullest, and the others as one. */
@@ -98,6 +99,7 @@ function addSurroundings(out: Exposition, given: CoordinatorFigures): void {
   out.set('leasehold_mailbox_depth', given.mailbox?.requests);
   out.set('leasehold_mailbox_refused_total', given.mailbox?.refused);
   out.histogram('leasehold_log_commit_duration_seconds', histograms?.commit_seconds);
+  out.histogram('leasehold_cluster_confirm_duration_seconds', histograms?.confirm_seconds);
   out.histogram('leasehold_log_commit_records', histograms?.commit_records);
   const waited = histograms?.eligible_to_lease_seconds;
   out.histogram('leasehold_eligible_to_lease_seconds', waited);

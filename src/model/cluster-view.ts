@@ -19,6 +19,8 @@ export interface ClusterView {
   readonly trouble?: string;
   /** Why the leader takes no new tasks, in words; absent when it does. */
   readonly refusing?: string;
+  /** Since the process began. */
+  readonly counts?: ClusterCounts;
   readonly nodes: readonly ClusterNodeView[];
   /** What the leader knows of etcd; looked at every ten seconds at least. */
   readonly etcd?: {
@@ -31,6 +33,19 @@ export interface ClusterView {
     /** Members that answer. */
     readonly members: number;
   };
+}
+
+export interface ClusterCounts {
+  /** Times that this node tried to lead. */
+  readonly elections: { readonly won: number; readonly lost: number };
+  /** Groups of records that etcd did not answer at once, by what became of them. */
+  readonly resolved: {
+    readonly durable: number;
+    readonly resent: number;
+    readonly unknown: number;
+  };
+  /** Errors of calls to etcd, by kind. */
+  readonly etcd_errors: Readonly<Record<string, number>>;
 }
 
 /** A node that has given a sign of life within the last seconds. */

@@ -49,6 +49,7 @@ class Node {
   readonly name: string;
   readonly heard: Beat[] = [];
   readonly full: boolean[] = [];
+  readonly tried: ('won' | 'lost')[] = [];
   leadership: Leadership | undefined;
   epoch = 0;
   isPaused = false;
@@ -70,6 +71,7 @@ class Node {
       failedStarts: more.failedStarts ?? 0,
       isReady: more.isReady ?? (() => true),
       full: (isFull) => this.full.push(isFull),
+      tried: (result) => void this.tried.push(result),
       leadership: {
         etcd,
         ...beats,

@@ -17,6 +17,9 @@ const LABELS: Readonly<Record<string, readonly string[]>> = {
   leasehold_request_duration_seconds: ['op', 'outcome'],
   leasehold_event_loop_lag_seconds: ['actor'],
   leasehold_cluster_node_lag_records: ['node'],
+  leasehold_cluster_elections_total: ['result'],
+  leasehold_cluster_commits_unanswered_total: ['outcome'],
+  leasehold_cluster_etcd_errors_total: ['code'],
 };
 
 /** @returns what is wrong with an expression's names. */

@@ -41,7 +41,10 @@ function coordinator(queues: readonly QueueFigures[]): CoordinatorFigures {
     clock_offset_ms: -250,
     event_loop_lag_ms: 3,
     mailbox: { requests: 7, refused: 8 },
-    histograms: { commit_seconds: data, commit_records: data, eligible_to_lease_seconds: data },
+    histograms: {
+      ...{ commit_seconds: data, commit_records: data, eligible_to_lease_seconds: data },
+      confirm_seconds: data,
+    },
     queues,
   };
 }
@@ -58,6 +61,11 @@ const leader: ClusterView = {
     { node: 'a', url: 'http://a', mirrored: 9 },
     { node: 'b', url: 'http://b', mirrored: 7 },
   ],
+  counts: {
+    elections: { won: 2, lost: 1 },
+    resolved: { durable: 3, resent: 4, unknown: 5 },
+    etcd_errors: { no_answer: 6 },
+  },
   etcd: { trimmed: 3, database_bytes: 5_000, quota_bytes: 9_000, members: 3 },
 };
 
@@ -76,13 +84,18 @@ describe('metrics', () => {
     expect(valueOf(samples, 'leasehold_log_bytes', { state: 'live' })).equal(4_000);
     expect(valueOf(samples, 'leasehold_log_bytes', { state: 'forgotten' })).equal(96);
     expect(valueOf(samples, 'leasehold_cluster_leads')).equal(1);
+    expect(valueOf(samples, 'leasehold_cluster_elections_total', { result: 'lost' })).equal(1);
+    expect(
+      valueOf(samples, 'leasehold_cluster_commits_unanswered_total', { outcome: 'resent' }),
+    ).equal(4);
+    expect(valueOf(samples, 'leasehold_cluster_etcd_errors_total', { code: 'no_answer' })).equal(6);
     expect(valueOf(samples, 'leasehold_cluster_node_lag_records', { node: 'b' })).equal(2);
     expect(valueOf(samples, 'leasehold_clock_offset_seconds')).equal(-0.25);
     expect(valueOf(samples, 'leasehold_event_loop_lag_seconds', { actor: 'http' })).equal(0.02);
   });
 
   it('of a node that follows say nothing of the others', () => {
-    const { etcd: _, ...seen } = leader;
+    const { etcd: _, counts: __, ...seen } = leader;
     const samples = samplesOf(metricsText(undefined, [], { ...seen, role: 'follower', lag: 4 }));
     const short = (name: string): string => name.replace('leasehold_cluster_', '');
     const values = samples.map(({ name, value }) => [short(name), value]);

@@ -23,7 +23,8 @@ import { type Etcd, EtcdError, type WatchEvent } from './etcd.ts';
 import { Following } from './following.ts';
 import type { Head } from './head.ts';
 import { Mirror, type MirrorLog } from './mirror.ts';
-import { Tail, type TailOptions } from './tail.ts';
+import { Tail } from './tail.ts';
+import type { TailOptions } from './tail-options.ts';
 
 export interface ReplicatedLogOptions extends TailOptions {
   readonly etcd: Pick<Etcd, 'range' | 'txn'>;

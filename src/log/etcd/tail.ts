@@ -13,11 +13,10 @@
 import { invariant } from '../../model/assert.ts';
 import type { LogRecord } from '../../model/records.ts';
 import type { AppendResult } from '../log.ts';
-import { type Etcd, EtcdError, type Operation, type TxnAnswer } from './etcd.ts';
+import { EtcdError, type Operation, type TxnAnswer } from './etcd.ts';
 import { encodeGroup, encodeManifest } from './group.ts';
 import { encodeHead, type Head } from './head.ts';
-import type { Keys } from './keys.ts';
-import { type Repeating, type Time, untilAnswered } from './repeating.ts';
+import { type Repeating, untilAnswered } from './repeating.ts';
 import {
   freeze,
   isSameHead,
@@ -27,21 +26,8 @@ import {
   look,
   type Snapshot,
 } from './snapshot.ts';
+import type { Resolved, TailOptions } from './tail-options.ts';
 import { decodeFrozen, frozenText, setBackText } from './trim-mark.ts';
-
-export interface TailOptions {
-  readonly etcd: Pick<Etcd, 'txn'>;
-  readonly keys: Keys;
-  /** Random, another one for each process that writes: not the name of a node. */
-  readonly writer: string;
-  /** The name of this node, for people. */
-  readonly node: string;
-  /** So long a call that is not answered is repeated. */
-  readonly stallMs: number;
-  readonly time: Time;
-  /** Bytes of a group under one key. Default 1 MiB. */
-  readonly pieceBytes?: number;
-}
 
 /** Pieces on their way. */
 const AT_ONCE = 4;
@@ -112,6 +98,7 @@ export class Tail {
       this.trouble = undefined;
       return 'durable';
     } catch (error) {
+      this.count('unknown');
       return this.notKnown(error);
     }
   }
@@ -193,7 +180,16 @@ export class Tail {
     const { etcd, keys } = this.options;
     const conditions = [...isStill(keys, this.known), { key: keys.frozen, modRevision: 0 }];
     const otherwise = [{ get: keys.head }, { get: keys.frozen }];
-    return untilAnswered(() => etcd.txn(conditions, then, otherwise), repeating);
+    let tries = 0;
+    return untilAnswered(() => {
+      tries += 1;
+      if (tries > 1) this.count('resent');
+      return etcd.txn(conditions, then, otherwise);
+    }, repeating);
+  }
+
+  private count(what: keyof Resolved): void {
+    if (this.options.resolved) this.options.resolved[what] += 1;
   }
 
   /** @returns the first refusal. */
@@ -214,6 +210,7 @@ export class Tail {
     const [head, frozen] = found.map(([kv]) => kv);
     if (head && this.pending && Buffer.compare(head.value, this.pending) === 0) {
       // An earlier try had passed, and its answer was lost.
+      this.count('durable');
       this.adopt(knownHead(head));
       this.trouble = undefined;
       return 'durable';

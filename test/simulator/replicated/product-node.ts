@@ -50,6 +50,7 @@ export class ProductNode {
       },
       heard: this.heard,
       written: () => 0,
+      counts: () => ({ resolved: { durable: 0, resent: 0, unknown: 0 }, etcd_errors: {} }),
       tailMaxBytes: cluster.settings.tailMaxBytes,
       mayWrite: async () => (await log.confirm()) === 'durable',
       shown: () => {},
