@@ -21,16 +21,23 @@ import {
 } from './transport.ts';
 import type { Refused } from './types.ts';
 
+/**
+ * A connection that nothing was asked over for so long is closed. Each of many tasks that end at the
+ * same time opens one; kept, they would be descriptors that the process's own work may lack.
+ */
+const IDLE_MS = 4_000;
+
 export class HttpTransport implements Transport {
   readonly #url: URL;
   readonly #token: string | undefined;
   readonly #agent: Agent;
   readonly #open = new Set<ClientRequest>();
 
-  constructor(url: URL, token: string | undefined) {
+  /** @param idleMs after which a connection is closed. */
+  constructor(url: URL, token: string | undefined, idleMs = IDLE_MS) {
     this.#url = url;
     this.#token = token;
-    const options = { keepAlive: true, scheduling: 'fifo' as const };
+    const options = { keepAlive: true, scheduling: 'fifo' as const, timeout: idleMs };
     this.#agent = url.protocol === 'https:' ? new TlsAgent(options) : new Agent(options);
   }
 

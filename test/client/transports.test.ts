@@ -11,9 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { HttpTransport } from '../../src/client/http-transport.ts';
 import { after as afterMs } from '../../src/client/local-clock.ts';
 import { Client, type LeaseholdError } from '../../src/index.ts';
 import { skip } from '../reliability/machine.ts';
+import { until } from '../support/waiting.ts';
 import { MAIN, sharedServer } from './real-server.ts';
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
@@ -51,6 +53,31 @@ const passOn =
   };
 
 describe('transports', () => {
+  it('over HTTP keep no connection over which nothing is asked', async () => {
+    let [open, most] = [0, 0];
+    const server = createServer((_, response) => {
+      setTimeout(() => response.end('{}'), 50);
+    });
+    server.keepAliveTimeout = 0;
+    server.on('connection', (socket) => {
+      open += 1;
+      most = Math.max(most, open);
+      socket.once('close', () => {
+        open -= 1;
+      });
+    });
+    const url = new URL(`http://127.0.0.1:${await listening(server)}`);
+    const transport = new HttpTransport(url, undefined, 20);
+    const ask = () => transport.send({ op: 'stats', params: {} }, { timeoutMs: 60_000 });
+    // Each answer takes longer than the time after which a connection that rests is closed.
+    await Promise.all(Array.from({ length: 10 }, ask));
+    expect(most).to.equal(10);
+    await until('they are closed', () => open === 0);
+    await ask();
+    transport.close();
+    server.close();
+  });
+
   describe('behind a proxy', () => {
     let scripted: ScriptedServer;
     let proxy: Server;
