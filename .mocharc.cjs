@@ -10,6 +10,6 @@ module.exports = {
   // As a flag of node it reaches worker threads too; setSourceMapsEnabled does not.
   'node-option': ['enable-source-maps'],
   // A bound against hanging, not a measure: a busy machine is slow.
-  timeout: 60_000,
+  timeout: 180_000,
   slow: 1_000,
 };

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const IMPORTS = 9;
-const CLIENT_MUST = { dependencies: 5, unpackedKiB: 1_000_000 / 1_024, importMs: 50 };
+const CLIENT_MUST = { dependencies: 5, unpackedKiB: 1_000_000 / 1_024 };
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const scratch = fs.mkdtempSync(join(tmpdir(), 'leasehold-sizes-'));

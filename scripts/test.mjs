@@ -10,17 +10,25 @@ import { fileURLToPath } from 'node:url';
 
 /** Runs that go on at a time. Those that start processes mostly wait: for leases and for ends. */
 const AT_A_TIME = { quick: 2, test: 4, proofs: 3 };
-const TOGETHER = 12;
+/** Files of one run: each run starts mocha once more. */
+const TOGETHER = { quick: 12, withProcesses: 3 };
 const DAY_MS = 86_400_000;
 
-/** Files and folders below test/ whose tests start processes; those that take longest first. */
-const WITH_PROCESSES = [
+/** Files and folders below test/ that take longest: each is a run, and they begin first. */
+const LONG = [
   'rehearse/rehearse',
   'cli/work',
   'e2e/cluster-',
   'client/worker',
   'package/client',
   'log/etcd/replicated-log',
+  'simulator/replicated/',
+  'reliability/mixed',
+  'reliability/years',
+];
+/** Those whose tests start processes. */
+const WITH_PROCESSES = [
+  ...LONG,
   'reliability/',
   'simulator/',
   'log/lmdb-crash',
@@ -36,6 +44,15 @@ const WITH_PROCESSES = [
   'actors/system',
   'house/build',
   'support/etcd/real-etcd',
+];
+/** Those among them whose tests do not. */
+const WITHOUT = [
+  'reliability/soak-judge',
+  'simulator/checkers/',
+  'simulator/model/',
+  'log/etcd/etcd-troubles',
+  'log/etcd/trim',
+  'log/etcd/values',
 ];
 /** Those that take whole installations are played with the proofs alone. */
 const WITH_INSTALLATIONS = ['package/install', 'package/runners', 'package/schemas'];
@@ -64,19 +81,33 @@ const all = readdirSync('dist/test', { recursive: true })
   .filter((name) => name.endsWith('.test.js'))
   .sort((a, b) => (a < b ? -1 : 1));
 const isIn = (parts) => (name) => parts.some((part) => name.startsWith(part));
-const slow = [...new Set(WITH_PROCESSES.flatMap((part) => all.filter(isIn([part]))))];
-const quick = all.filter((name) => !isIn(WITH_PROCESSES)(name));
+const slow = [...new Set(WITH_PROCESSES.flatMap((part) => all.filter(isIn([part]))))].filter(
+  (name) => !isIn(WITHOUT)(name),
+);
+const short = slow.filter((name) => !isIn(WITH_INSTALLATIONS)(name));
+const alone = (names) => names.map((name) => [name]);
+const inParts = (names, size) =>
+  Array.from({ length: Math.ceil(names.length / size) }, (_, i) =>
+    names.slice(i * size, (i + 1) * size),
+  );
+const quick = all.filter((name) => !isIn(WITH_PROCESSES)(name) || isIn(WITHOUT)(name));
 
 const day = Math.floor(Date.now() / DAY_MS);
 const { SEED = String(Date.now() % 1_000_000), TURN = String(day) } = process.env;
 const TIERS = {
-  quick: { alone: [], together: quick },
+  quick: { runs: inParts(quick, TOGETHER.quick) },
   test: {
-    alone: slow.filter((file) => !isIn(WITH_INSTALLATIONS)(file)),
-    together: quick,
+    runs: [
+      ...alone(short.filter(isIn(LONG))),
+      ...inParts(
+        short.filter((file) => !isIn(LONG)(file)),
+        TOGETHER.withProcesses,
+      ),
+      ...inParts(quick, TOGETHER.quick),
+    ],
     env: { TIER: 'short', SEED, TURN },
   },
-  proofs: { alone: slow.filter(isIn(PROOFS)), together: [], env: { SEED } },
+  proofs: { runs: alone(slow.filter(isIn(PROOFS))), env: { SEED } },
 };
 
 const [name, ...args] = process.argv.slice(2);
@@ -87,10 +118,7 @@ if (tier.env) {
   console.log(`again the same: ${words.map((pair) => pair.join('=')).join(' ')} npm run ${name}`);
 }
 
-const runs = tier.alone.map((file) => [file]);
-for (let at = 0; at < tier.together.length; at += TOGETHER) {
-  runs.push(tier.together.slice(at, at + TOGETHER));
-}
+const runs = [...tier.runs];
 const scratch = mkdtempSync(join(tmpdir(), 'leasehold-test-'));
 const sum = { passes: 0, failures: 0, pending: 0, failed: [] };
 const next = async () => {
@@ -136,8 +164,7 @@ function mocha(files) {
       if (process.env.TIMES) {
         const seconds = ((performance.now() - began) / 1_000).toFixed(1);
         const processor = came.processorSeconds?.toFixed(1) ?? '?';
-        const what = files.length > 1 ? `${files.length} files` : files[0];
-        console.log(`took ${seconds} s, ${processor} of a processor: ${what}`);
+        console.log(`took ${seconds} s, ${processor} of a processor: ${files.join(' ')}`);
       }
       resolve(came);
     });

@@ -22,8 +22,8 @@ import {
 import type { Refused } from './types.ts';
 
 /**
- * A connection that nothing was asked over for so long is closed. Each of many tasks that end at the
- * same time opens one; kept, they would be descriptors that the process's own work may lack.
+ * A connection that nothing was asked over for so long is closed. Each of many tasks that end at
+ * the same time opens one; kept, they would be descriptors that the process's own work may lack.
  */
 const IDLE_MS = 4_000;
 

@@ -9,8 +9,10 @@ import { expect } from 'chai';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { started } from '../log/records.ts';
 import { isRoot } from '../reliability/machine.ts';
+import type { Ran } from '../support/command.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../src/cli/main.js');
+const EACH = path.resolve(import.meta.dirname, 'each-command.js');
 /** Nobody: the superuser may read everything. */
 const AS_OTHER = isRoot ? { uid: 65_534, gid: 65_534 } : {};
 
@@ -32,13 +34,20 @@ describe('a data directory that may not be read', function () {
     fs.rmSync(dir, { recursive: true });
   });
 
+  const copy = (): string => path.join(dir, 'copy');
   const segment = (): string => {
     const logDir = path.join(dataDir, 'log');
     return path.join(logDir, String(fs.readdirSync(logDir)[0]));
   };
-  const run = (...args: string[]) => {
-    const env = { ...process.env, NODE_OPTIONS: '' };
-    return spawnSync(process.execPath, [MAIN, ...args], { ...AS_OTHER, encoding: 'utf8', env });
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [MAIN, ...args], { ...AS_OTHER, encoding: 'utf8', env });
+  /** One process of the other user for all of them. */
+  const runEach = (commands: readonly string[][]): Ran[] => {
+    const words = [EACH, ...commands.map((args) => JSON.stringify(args))];
+    const ran = spawnSync(process.execPath, words, { ...AS_OTHER, encoding: 'utf8', env });
+    expect(ran.status, ran.stderr).equal(0);
+    return JSON.parse(ran.stdout) as Ran[];
   };
 
   for (const [what, refuse] of [
@@ -69,19 +78,16 @@ describe('a data directory that may not be read', function () {
     it(`because of ${what} is told as that by every command`, () => {
       const inside = segment();
       refuse();
-      for (const args of [
-        ['verify'],
-        ['log'],
-        ['state'],
-        ['explain', 'T2'],
-        ['backup', path.join(dir, 'copy')],
-      ]) {
-        const { status, stderr } = run(...args, '--data-dir', dataDir);
-        expect(status, `${args[0]}: ${stderr}`).equal(1);
-        expect(stderr, args[0]).match(/^leasehold: LOG_(DIRECTORY|IO): .*no permission \(EACCES\)/);
-        expect(stderr, args[0]).not.match(/there is no log|LOG_CORRUPT|\n {4}at /);
-        expect(fs.existsSync(path.join(dir, 'copy')), 'nothing is made').equal(false);
+      const commands = [['verify'], ['log'], ['state'], ['explain', 'T2'], ['backup', copy()]];
+      const ran = runEach(commands.map((args) => [...args, '--data-dir', dataDir]));
+      for (const [i, { code, err }] of ran.entries()) {
+        const name = commands[i]?.[0];
+        expect(code, `${name}: ${err}`).equal(1);
+        expect(err, name).match(/^leasehold: LOG_(DIRECTORY|IO): .*no permission \(EACCES\)/);
+        expect(err, name).not.match(/there is no log|LOG_CORRUPT|\n {4}at /);
       }
+      expect(ran).length(commands.length);
+      expect(fs.existsSync(copy()), 'nothing is made').equal(false);
       fs.chmodSync(path.join(dataDir), 0o755);
       fs.chmodSync(path.join(dataDir, 'log'), 0o755);
       fs.chmodSync(inside, 0o755);

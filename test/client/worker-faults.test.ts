@@ -10,14 +10,14 @@ import { httpProxy, type Proxy } from '../../src/rehearse/http-proxy.ts';
 import { lineProxy } from '../../src/rehearse/line-proxy.ts';
 import { Points } from '../../src/rehearse/points.ts';
 import { Traffic } from '../../src/rehearse/traffic.ts';
-import { sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { type LogLine, sharedServer } from './real-server.ts';
 import { event, type Noted, startWorker, stopWorkers } from './worker-support.ts';
 
 const ANSWERS = ['grant', 'heartbeat answer', 'report answer', 'other answer'] as const;
 const CHILD = fileURLToPath(new URL('./handlers/child-worker.js', import.meta.url));
 /** `npm run soak -- workers` asks for more. */
-const TASKS = Number(process.env['LEASEHOLD_SOAK_TASKS'] ?? sized(1_200, 300));
+const TASKS = Number(process.env['LEASEHOLD_SOAK_TASKS'] ?? sized(1_200, 150));
 
 describe('workers under faults', () => {
   const server = sharedServer('--lease-duration-ms', '1000', '--backoff-ms', '0');
@@ -49,7 +49,7 @@ describe('workers under faults', () => {
       for (const child of children.splice(0)) child.kill('SIGKILL');
     });
 
-    for (const how of ['waits', 'blocks'] as const) {
+    for (const how of inTurn(['waits', 'blocks'] as const)) {
       it(`reports nothing when its handler ${how}; the other's result stands`, async () => {
         const queue = `stopped-${how}`;
         const [taskId] = (await submitMany(queue, 1)) as [string];
@@ -93,7 +93,7 @@ describe('workers under faults', () => {
   });
 
   it(`kill -9 of the coordinator under 4 workers and ${TASKS} tasks: all done`, async function () {
-    this.timeout(30_000 + 60 * TASKS);
+    this.timeout(120_000 + 60 * TASKS);
     const ids = await submitMany('crash', TASKS);
     const runs = new Map<string, number>();
     const workers = [server.http, server.tcp, server.unix, server.tcp].map((url) =>
@@ -129,7 +129,7 @@ describe('workers under faults', () => {
     agree(noted, records);
   });
 
-  for (const kind of ['http', 'tcp'] as const) {
+  for (const kind of inTurn(['http', 'tcp'] as const)) {
     describe(`behind a proxy that cuts 5 % of the connections over ${kind}`, () => {
       let proxy: Proxy;
       let traffic: Traffic;

@@ -13,11 +13,11 @@ import { runsWithoutReason } from '../reliability/runs.ts';
 import { together } from '../reliability/together.ts';
 import type { Asked } from '../reliability/traffic.ts';
 import { inPlace } from '../support/server.ts';
-import { inTurn, sized } from '../support/tier.ts';
+import { seldom, sized } from '../support/tier.ts';
 
 /** On one log, in one round. */
-const CYCLES = sized(25, 3);
-const CONTROL_CYCLES = sized(4, 3);
+const CYCLES = sized(25, 2);
+const CONTROL_CYCLES = sized(4, 2);
 const CONTROL_ROUNDS = 5;
 
 const CONTROLS: Readonly<Record<string, readonly [readonly Patch[], RegExp]>> = {
@@ -47,7 +47,7 @@ describe('kill -9 under load', () => {
     await rounds.run((seed) => killed(seed, CYCLES));
   }).timeout(rounds.timeoutMs);
 
-  const controlNames = inTurn(Object.keys(CONTROLS));
+  const controlNames = seldom('kill -9', Object.keys(CONTROLS));
   const controls = together(controlNames, async (name) => {
     const [faults, words] = CONTROLS[name] as readonly [readonly Patch[], RegExp];
     const caught: string[] = [];

@@ -1,17 +1,17 @@
-// Every command that asks a server, over each kind of URL: it prints the same and ends alike. In a
-// short round the commands over one kind of URL are processes of their own; all others run in this
-// process.
+// Every command that asks a server, over each kind of URL: it prints the same and ends alike. At
+// full size each is a process of its own; in a short round those over one kind of URL are, on some
+// days, and all others run in this process.
 
 import path from 'node:path';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { command, type Ran } from '../support/command.ts';
 import { cleanEnv, type Fields } from '../support/server.ts';
-import { inTurn } from '../support/tier.ts';
+import { inTurn, seldom } from '../support/tier.ts';
 import { Stage } from './support.ts';
 
 const KINDS = ['http', 'tcp', 'unix'] as const;
-const AS_PROCESSES: readonly string[] = inTurn(KINDS);
+const AS_PROCESSES: readonly string[] = seldom('every url', KINDS);
 
 describe('every command', function () {
   this.timeout(120_000);
@@ -86,7 +86,7 @@ describe('every command', function () {
     expect(await names('tcp')).deep.equal(await names('http'));
   });
 
-  for (const kind of ['tcp', 'unix']) {
+  for (const kind of inTurn(['tcp', 'unix'])) {
     it(`follows the log over ${kind}`, async () => {
       const args = [EXECUTABLE, 'log', '--follow', '--queue', `f-${kind}`, '--url'];
       const follower = new Process([...args, urls[kind] as string], cleanEnv());

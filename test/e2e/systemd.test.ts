@@ -6,7 +6,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Io } from '../../src/cli/command.ts';
+import { notifyReady } from '../../src/cli/notify-ready.ts';
 import { skip } from '../reliability/machine.ts';
+import { command } from '../support/command.ts';
 import { Stage } from './support.ts';
 
 const UNIT = path.resolve('docs/leasehold.service');
@@ -32,42 +35,45 @@ describe('under systemd', function () {
   }
   const env = (): NodeJS.ProcessEnv => ({ NOTIFY_SOCKET: '/run/x', PATH: `${bin}:/usr/bin:/bin` });
 
-  it('says that it is ready, once, when it is', async () => {
+  it('says that it is ready, once, when it is, and ends as the unit expects', async () => {
+    const unit = readFileSync(UNIT, 'utf8');
+    expect(/^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1]).equal('2 6');
     standIn();
     const server = await stage.serve([], { env: env() }).ready();
     while (!existsSync(told())) await pause(10);
     expect((await stage.submit()).status).equal(201);
+    const locked = stage.serve([], { port: 0 });
+    expect((await locked.ended).code, 'another start cannot help').equal(6);
     server.kill('SIGTERM');
     expect((await server.ended).code).equal(0);
     expect(readFileSync(told(), 'utf8')).equal('/run/x --ready\n');
     expect(server.err).equal('');
+    const misspelt = ['serve', '--data-dir', stage.dataDir, '--tick-ms', 'often'];
+    expect((await command(misspelt)).code, 'nor here').equal(2);
   });
 
-  it('says nothing where nobody waits for it', async () => {
+  /** Tells in this process. @returns what is said about it meanwhile. */
+  function telling(env: NodeJS.ProcessEnv): () => string {
+    let said = '';
+    const stderr = { write: (text: string) => void (said += text) };
+    const { PATH } = process.env;
+    process.env['PATH'] = env['PATH'];
+    notifyReady({ env, stderr } as unknown as Io);
+    process.env['PATH'] = PATH;
+    return () => said;
+  }
+
+  it('says nothing where nobody waits for it', () => {
     standIn();
-    const server = await stage.serve([], { env: { PATH: `${bin}:/usr/bin:/bin` } }).ready();
-    await stage.submit();
-    server.kill('SIGTERM');
-    await server.ended;
+    telling({ PATH: `${bin}:/usr/bin:/bin` });
     expect(existsSync(told())).equal(false);
   });
 
-  it('serves on where it cannot be said, and tells why', async () => {
+  it('goes on where it cannot be said, and tells why', async () => {
     standIn('echo no such socket >&2; exit 1');
-    const server = await stage.serve([], { env: env() }).ready();
-    while (!server.err.includes('Type=exec')) await pause(10);
-    expect(server.err).include('systemd-notify: ');
-    expect((await stage.submit()).status).equal(201);
-  });
-
-  it('does not start again by itself after what another start cannot help', async () => {
-    const unit = readFileSync(UNIT, 'utf8');
-    expect(/^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1]).equal('2 6');
-    await stage.serve().ready();
-    const locked = stage.serve([], { port: 0 });
-    expect((await locked.ended).code).equal(6);
-    const misspelt = stage.serve(['--tick-ms', 'often']);
-    expect((await misspelt.ended).code).equal(2);
+    const said = telling(env());
+    while (!said().includes('Type=exec')) await pause(10);
+    expect(said()).match(/^leasehold: systemd-notify: .*no such socket/s);
   });
 
   it('has no more rights than it needs', function () {

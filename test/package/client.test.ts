@@ -19,9 +19,11 @@ import {
   run,
   temporaryFolder,
 } from './packed.ts';
+import { relativeToExpress } from './processor.ts';
 
 const BYTES_MAX = 1_000_000;
-const IMPORT_MS_MAX = 50;
+/** It is 0.7: twice as much would be seen. */
+const LOADED_MAX = 1.15;
 const USES = ['strict project', 'bundle'];
 
 const script = (name: string, ...args: string[]) =>
@@ -84,17 +86,15 @@ describe('the package leasehold-client', function () {
     }
   });
 
-  it('is no larger than a megabyte, and loaded within 50 ms of processor time', async () => {
+  it('is no larger than a megabyte', () => {
     const bytes = one.files.map((name) => fs.statSync(path.join(one.dir, name)).size);
     expect(bytes.reduce((sum, size) => sum + size, 0)).to.be.below(BYTES_MAX);
-    // Processor time, and the best of many: a neighbour may use the processors meanwhile.
-    const code =
-      "const from = process.cpuUsage(); await import('leasehold-client');" +
-      'const { user, system } = process.cpuUsage(from); console.log((user + system) / 1000);';
-    const times: number[] = [];
-    while (times.length < 5 || (times.length < 20 && Math.min(...times) > IMPORT_MS_MAX))
-      times.push(Number((await node(project, code)).stdout));
-    expect(Math.min(...times), times.join(' ')).to.be.within(0.1, IMPORT_MS_MAX);
+  });
+
+  it('is loaded for about what express takes of a processor, and less', async () => {
+    const code = "await import('leasehold-client')";
+    const ratio = await relativeToExpress({ code }, project, LOADED_MAX);
+    expect(ratio).to.be.within(0.01, LOADED_MAX);
   });
 
   it('submits a task and works on it, with heartbeats from its thread', async () => {

@@ -20,7 +20,7 @@ import { replay } from '../../src/loop/replay.ts';
 import { group, started } from '../log/records.ts';
 import { Random } from '../simulator/random.ts';
 import { cleanEnv } from '../support/server.ts';
-import { inTurn, sized } from '../support/tier.ts';
+import { seldom, sized } from '../support/tier.ts';
 import { digestText } from '../support/world.ts';
 import {
   ALL_KEPT,
@@ -40,7 +40,7 @@ const SHM = fs.existsSync('/dev/shm') ? '/dev/shm' : undefined;
 const RUN = fileURLToPath(new URL('./recorded-run.js', import.meta.url));
 const RECORDS = 400;
 /** Images of one recorded run. */
-const IMAGES = sized(2_000, 300);
+const IMAGES = sized(2_000, 200);
 const CONTROL_IMAGES = sized(400, 200);
 /** Every so many images the log is also written to, as a start would. */
 const GO_ON_EVERY = 20;
@@ -76,7 +76,7 @@ describe('power cuts at every moment', function () {
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, honesty] of inTurn([
+  for (const [name, honesty] of seldom('crash images', [
     ['no flush', { flushes: false, metas: true }],
     ['no flush of the last write of a commit', { flushes: true, metas: false }],
   ] as const)) {

@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { rewriteEntry } from '../log/lmdb-faults.ts';
 import { Random } from '../simulator/random.ts';
 import { type Fields, inPlace, Place } from '../support/server.ts';
-import { inTurn } from '../support/tier.ts';
+import { inTurn, seldom, sized } from '../support/tier.ts';
 import { roundsOf } from './rounds.ts';
 import { Traffic } from './traffic.ts';
 
@@ -113,6 +113,9 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
 };
 
+/** In a short round three, others each day. */
+const PLAYED = inTurn(Object.entries(DAMAGES), 3);
+
 /** Names and contents of what holds the log. */
 function contents(dataDir: string): Record<string, string> {
   const hash = (file: string): string =>
@@ -166,7 +169,7 @@ describe('a start on a damaged log', () => {
   it('is refused by the number of a record, or is as if nothing were', async () => {
     const counts = { refused: 0, harmless: 0 };
     await rounds.run(async (seed) => {
-      for (const [name, damage] of inTurn(Object.entries(DAMAGES), 5)) {
+      for (const [name, damage] of PLAYED) {
         await inPlace(async (place) => {
           fs.cpSync(sound.place.dataDir, place.dataDir, { recursive: true });
           await damage(place.dataDir, new Random(seed, name));
@@ -174,34 +177,38 @@ describe('a start on a damaged log', () => {
         });
       }
     });
-    expect(counts.refused, JSON.stringify(counts)).to.be.greaterThan(counts.harmless);
+    // Of all there are, most cannot be harmless; three of them may be.
+    const refusals = sized(counts.harmless + 1, 0);
+    expect(counts.refused, JSON.stringify(counts)).to.be.at.least(refusals);
   }).timeout(rounds.timeoutMs);
 
-  it('that is damaged while it is served: nothing wrong is given out', async () => {
-    await inPlace(async (place) => {
-      fs.cpSync(sound.place.dataDir, place.dataDir, { recursive: true });
-      const server = await place.serve({ args: ARGS }).ready();
-      const mark = 'a payload that is looked for '.repeat(4);
-      const body = JSON.stringify({ payload: mark, queue: 'marked' });
-      await fetch(`${server.url}/v1/tasks`, { method: 'POST', body });
-      const file = filesOf(place.dataDir).find((name) => fs.readFileSync(name).includes(mark));
-      // In place, as a device would: the server has the file open.
-      const fd = fs.openSync(file as string, 'r+');
-      for (let at = 0; ; at += 1) {
-        at = fs.readFileSync(file as string).indexOf(mark, at);
-        if (at < 0) break;
-        fs.writeSync(fd, 'A', at);
-      }
-      fs.closeSync(fd);
-      const lease = JSON.stringify({ worker_id: 'w', queues: ['marked'] });
-      const answer = await fetch(`${server.url}/v1/leases`, { method: 'POST', body: lease })
-        .then((response) => response.text())
-        .catch(() => '');
-      expect(answer).to.not.include('payload that is looked for');
-      await Promise.race([server.ended, pause(60_000, undefined, { ref: false })]);
-      const code = server.err.includes('LOG_CORRUPT') ? 6 : 1;
-      expect(server.over, 'it stops').to.deep.equal({ code, signal: null });
-      expect(server.err).to.match(/record \d+/);
-    });
-  }).timeout(180_000);
+  for (const when of seldom('damage', ['while it is served'])) {
+    it(`that is damaged ${when}: nothing wrong is given out`, async () => {
+      await inPlace(async (place) => {
+        fs.cpSync(sound.place.dataDir, place.dataDir, { recursive: true });
+        const server = await place.serve({ args: ARGS }).ready();
+        const mark = 'a payload that is looked for '.repeat(4);
+        const body = JSON.stringify({ payload: mark, queue: 'marked' });
+        await fetch(`${server.url}/v1/tasks`, { method: 'POST', body });
+        const file = filesOf(place.dataDir).find((name) => fs.readFileSync(name).includes(mark));
+        // In place, as a device would: the server has the file open.
+        const fd = fs.openSync(file as string, 'r+');
+        for (let at = 0; ; at += 1) {
+          at = fs.readFileSync(file as string).indexOf(mark, at);
+          if (at < 0) break;
+          fs.writeSync(fd, 'A', at);
+        }
+        fs.closeSync(fd);
+        const lease = JSON.stringify({ worker_id: 'w', queues: ['marked'] });
+        const answer = await fetch(`${server.url}/v1/leases`, { method: 'POST', body: lease })
+          .then((response) => response.text())
+          .catch(() => '');
+        expect(answer).to.not.include('payload that is looked for');
+        await Promise.race([server.ended, pause(60_000, undefined, { ref: false })]);
+        const code = server.err.includes('LOG_CORRUPT') ? 6 : 1;
+        expect(server.over, 'it stops').to.deep.equal({ code, signal: null });
+        expect(server.err).to.match(/record \d+/);
+      });
+    }).timeout(180_000);
+  }
 });

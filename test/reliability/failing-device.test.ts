@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { Place, type Server } from '../support/server.ts';
-import { inTurn, isPlayed } from '../support/tier.ts';
+import { inTurn, seldom } from '../support/tier.ts';
 import { Device, type Fault } from './device.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf } from './patched.ts';
@@ -31,8 +31,8 @@ const FAULTS: readonly Omit<Fault, 'nth'>[] = [
   { calls: ['meta'], stallMs: 300 },
 ];
 
-const PLAYED = inTurn(FAULTS, 3);
-const STALLS = ['in a commit', 'at a rollover', 'when a log begins'];
+const PLAYED = inTurn(FAULTS, 2);
+const STALLS = seldom('stalls', ['in a commit', 'at a rollover', 'when a log begins']);
 
 /** Beginnings of the names below log/. */
 const AT_A_ROLLOVER = {
@@ -114,7 +114,7 @@ describe('a device that fails under a serving coordinator', () => {
   const impatient = (): string =>
     executableOf(copyProgram(path.join(place.dir, 'program'), IMPATIENT));
 
-  if (isPlayed('in a commit', STALLS)) {
+  if (STALLS.includes('in a commit')) {
     it('stalls for longer than a commit may: believes what became of it, or ends', async () => {
       const copy = impatient();
       await serve(copy);
@@ -127,7 +127,7 @@ describe('a device that fails under a serving coordinator', () => {
     }).timeout(180_000);
   }
 
-  const rollovers = isPlayed('at a rollover', STALLS) ? Object.entries(AT_A_ROLLOVER) : [];
+  const rollovers = STALLS.includes('at a rollover') ? Object.entries(AT_A_ROLLOVER) : [];
   for (const [what, name] of inTurn(rollovers)) {
     it(`stalls at ${what}: believes what became of it, or ends`, async () => {
       const copy = impatient();
@@ -143,7 +143,7 @@ describe('a device that fails under a serving coordinator', () => {
     }).timeout(180_000);
   }
 
-  if (isPlayed('when a log begins', STALLS)) {
+  if (STALLS.includes('when a log begins')) {
     it('hangs when a log begins: the server ends in words', async () => {
       device.breaks({ calls: ['flush'], nth: 1, stallMs: FOREVER_MS });
       await serve(impatient()).catch(() => {});

@@ -39,7 +39,7 @@ const ARGS = [
 ];
 const CLIENTS = 6;
 /** Faults of a round; a round of the full size has each of them once. */
-const FAULTS = sized(Object.keys(NODE_FAULTS).length, 3);
+const FAULTS = sized(Object.keys(NODE_FAULTS).length, 1);
 const FAULT_MS = 90_000;
 const CALM_MS = 400;
 /** As long as a node may sleep: such a reader has its answer when it wakes. */

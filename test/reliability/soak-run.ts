@@ -65,7 +65,7 @@ export async function soak(place: Place, options: SoakOptions): Promise<Soaked> 
   const metrics = await metricsAgree(server, recount);
   const wrong = [...recount.wrong, ...metrics, ...clientsAgree(load, recount)];
   expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-  const found = verify(place.dataDir);
+  const found = await verify(place.dataDir);
   const lines = fs.readFileSync(digests, 'utf8').trim().split('\n');
   expect(lines.at(-1), 'live state and offline replay').to.equal(
     `${found.last_sequence} ${found.digest}`,

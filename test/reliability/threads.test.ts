@@ -24,7 +24,7 @@ const WITHIN_MS = 90_000;
 /** Deaths of the coordinator's thread within a minute that end the process. */
 const DEATHS_MAX = 6;
 const DYING = inTurn(Object.keys(ACTORS), 2);
-const WAYS = ['in the middle of one', 'again and again'];
+const WAYS = ['between two turns', 'in the middle of one', 'again and again'];
 
 const triggerOf = (dir: string, name: string): string => path.join(dir, `die-${name}`);
 
@@ -90,26 +90,28 @@ async function killed({ place, server }: Stage, name: string, seed: number): Pro
 describe('threads that die', () => {
   const rounds = roundsOf('threads', 1, 90_000);
 
-  it('between two turns: the others go on, and each is started anew', async () => {
-    await rounds.run((seed) =>
-      onStage(betweenTurns, async (stage) => {
-        const { server } = stage;
-        for (const name of DYING) {
-          const traffic = await killed(stage, name, seed);
-          expect(await server.goesOn(WITHIN_MS), `${name}: ${server.err}`).to.equal(true);
-          const reads = async () => (await server.status('/v1/log?limit=1')) === 200;
-          await until('the log is read', reads, WITHIN_MS);
-          await until('the socket answers', () => answers(stage.place), WITHIN_MS);
-          await traffic.stop();
-          stage.history = stage.history.concat(traffic.history);
-          const unanswered = traffic.history.filter(({ answer }) => answer === undefined);
-          if (!INGRESSES.includes(name)) expect(unanswered, name).to.deep.equal([]);
-        }
-        const deaths = server.out.split('\n').filter((line) => line.includes(' died"'));
-        expect(deaths.length, server.out).to.equal(DYING.length);
-      }),
-    );
-  }).timeout(rounds.timeoutMs);
+  if (isPlayed('between two turns', WAYS)) {
+    it('between two turns: the others go on, and each is started anew', async () => {
+      await rounds.run((seed) =>
+        onStage(betweenTurns, async (stage) => {
+          const { server } = stage;
+          for (const name of DYING) {
+            const traffic = await killed(stage, name, seed);
+            expect(await server.goesOn(WITHIN_MS), `${name}: ${server.err}`).to.equal(true);
+            const reads = async () => (await server.status('/v1/log?limit=1')) === 200;
+            await until('the log is read', reads, WITHIN_MS);
+            await until('the socket answers', () => answers(stage.place), WITHIN_MS);
+            await traffic.stop();
+            stage.history = stage.history.concat(traffic.history);
+            const unanswered = traffic.history.filter(({ answer }) => answer === undefined);
+            if (!INGRESSES.includes(name)) expect(unanswered, name).to.deep.equal([]);
+          }
+          const deaths = server.out.split('\n').filter((line) => line.includes(' died"'));
+          expect(deaths.length, server.out).to.equal(DYING.length);
+        }),
+      );
+    }).timeout(rounds.timeoutMs);
+  }
 
   if (isPlayed('in the middle of one', WAYS)) {
     it('in the middle of one: nothing acknowledged is lost', async () => {

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { inPlace, type Place, type Server } from '../support/server.ts';
+import { isPlayed, seldom } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf } from './patched.ts';
@@ -28,6 +29,8 @@ const LEARNS_MS = 60_000;
 /** Of programs that never learn of it. */
 const CONTROL_LEARNS_MS = 3_000;
 const LOAD_MS = 300;
+const PARTS = ['under a load', 'at rest'];
+const CONTROLS = ['append without asking for the number'];
 
 async function isReady(server: Server): Promise<boolean> {
   return server.over !== undefined || server.out.includes('"msg":"ready"');
@@ -67,38 +70,44 @@ describe('two servers that do not see each other’s lock', () => {
     need(this, 'linux', 'root');
   });
 
-  it('under a load: one goes on, one ends in words, nothing is lost', async () => {
-    await inPlace(async (place) => {
-      await holdsAll(place, await underLoad(place));
-    });
-  }).timeout(180_000);
+  if (isPlayed('under a load', PARTS)) {
+    it('under a load: one goes on, one ends in words, nothing is lost', async () => {
+      await inPlace(async (place) => {
+        await holdsAll(place, await underLoad(place));
+      });
+    }).timeout(180_000);
+  }
 
-  it('at rest: the newer one has the log, the older one ends at its next record', async () => {
-    await inPlace(async (place) => {
-      const one = await place.serve().ready();
-      expect(await one.goesOn(WITHIN_MS)).to.equal(true);
-      const two = place.serve({ before: ELSEWHERE });
-      await until('the second is ready', () => isReady(two), WITHIN_MS);
-      expect(two.over, two.err).to.equal(undefined);
-      expect(await one.goesOn(WITHIN_MS), 'it is told that it did not happen').to.equal(false);
-      await until('the first ended', () => one.over !== undefined, WITHIN_MS);
-      endedInWords(one);
-      expect(await two.stop()).to.deep.equal({ code: 0, signal: null });
-      await holdsAll(place, []);
-    });
-  }).timeout(180_000);
+  if (isPlayed('at rest', PARTS)) {
+    it('at rest: the newer one has the log, the older one ends at its next record', async () => {
+      await inPlace(async (place) => {
+        const one = await place.serve().ready();
+        expect(await one.goesOn(WITHIN_MS)).to.equal(true);
+        const two = place.serve({ before: ELSEWHERE });
+        await until('the second is ready', () => isReady(two), WITHIN_MS);
+        expect(two.over, two.err).to.equal(undefined);
+        expect(await one.goesOn(WITHIN_MS), 'it is told that it did not happen').to.equal(false);
+        await until('the first ended', () => one.over !== undefined, WITHIN_MS);
+        endedInWords(one);
+        expect(await two.stop()).to.deep.equal({ code: 0, signal: null });
+        await holdsAll(place, []);
+      });
+    }).timeout(180_000);
+  }
 
-  it('control: programs that append without asking for the number are caught', async () => {
-    await inPlace(async (place) => {
-      const copy = copyProgram(path.join(place.dir, 'program'), BELIEVES_ITSELF);
-      let caught = '';
-      await underLoad(place, executableOf(copy), CONTROL_LEARNS_MS)
-        .then((history) => holdsAll(place, history))
-        .catch(({ message }) => {
-          caught = message;
-        });
-      // Both go on, or the log shows it, or one of them finds what is not its own.
-      expect(caught).to.match(/record \d+|expected undefined|INVARIANT/);
-    });
-  }).timeout(180_000);
+  for (const name of seldom('two writers', CONTROLS)) {
+    it(`control: programs that ${name} are caught`, async () => {
+      await inPlace(async (place) => {
+        const copy = copyProgram(path.join(place.dir, 'program'), BELIEVES_ITSELF);
+        let caught = '';
+        await underLoad(place, executableOf(copy), CONTROL_LEARNS_MS)
+          .then((history) => holdsAll(place, history))
+          .catch(({ message }) => {
+            caught = message;
+          });
+        // Both go on, or the log shows it, or one of them finds what is not its own.
+        expect(caught).to.match(/record \d+|expected undefined|INVARIANT/);
+      });
+    }).timeout(180_000);
+  }
 });

@@ -1,11 +1,11 @@
 // Owns the last questions to a data directory after a proof: is the log sound by the program's own
 // `verify`, by the audit, and by the history of what clients were told.
 
-import { execFile, spawnSync } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { EXECUTABLE } from '../../src/play/demo/processes.ts';
+import { logOffline } from '../../src/cli/offline-log.ts';
+import { command } from '../support/command.ts';
 import { cleanEnv, type Fields, type Place } from '../support/server.ts';
+import { isPlayed } from '../support/tier.ts';
 import { audit } from './audit.ts';
 import { compare } from './history.ts';
 import type { Asked } from './traffic.ts';
@@ -16,43 +16,43 @@ export interface Verified {
   readonly last_sequence: number;
 }
 
-const argsOf = (dataDir: string): string[] => [
-  EXECUTABLE,
-  'verify',
-  '--data-dir',
-  dataDir,
-  '--json',
-];
+/** What follows the reading of a log; a start takes longer than all else here. */
+const LOOKS = ['a start', 'no more', 'no more'];
 
 /** @throws AssertionError with what `verify` said, when it found anything. */
-export function verify(dataDir: string): Verified {
-  const options = { encoding: 'utf8', env: cleanEnv() } as const;
-  const ran = spawnSync(process.execPath, argsOf(dataDir), options);
-  expect(ran.status, ran.stderr).to.equal(0);
-  return JSON.parse(ran.stdout) as Verified;
+export async function verify(dataDir: string): Promise<Verified> {
+  const ran = await command(['verify', '--data-dir', dataDir, '--json'], { env: cleanEnv() });
+  expect(ran.code, ran.err).to.equal(0);
+  return JSON.parse(ran.out) as Verified;
 }
 
-/** The same, while other things are done. @throws Error with what it said. */
-async function verified(dataDir: string): Promise<Verified> {
-  const options = { env: cleanEnv() };
-  const { stdout } = await promisify(execFile)(process.execPath, argsOf(dataDir), options);
-  return JSON.parse(stdout) as Verified;
+/** All records, read without a server. */
+export async function recordsIn(dataDir: string): Promise<Fields[]> {
+  const found: Fields[] = [];
+  const all = { from: 1, limit: Number.MAX_SAFE_INTEGER };
+  await logOffline(all, { dataDir }, process, (record) => found.push(record));
+  return found;
 }
 
 /**
- * Starts a server once more and holds everything against its log: nothing may be wrong, and two
- * readings of it give one state.
- * @returns the log.
+ * Holds everything against the log: nothing may be wrong, two readings of it give one state, and a
+ * server starts on it and shows the same.
+ * @returns the log, before that start.
  */
 export async function holdsAll(place: Place, history: readonly Asked[]): Promise<Fields[]> {
-  const server = await place.serve({ args: ['--log-level', 'warn'] }).ready();
-  const log = await server.records();
-  expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+  const log = await recordsIn(place.dataDir);
   nothingIn(audit(log));
   nothingIn(compare(history, log));
-  const [found, again] = await Promise.all([verified(place.dataDir), verified(place.dataDir)]);
+  const found = await verify(place.dataDir);
   expect(found.last_sequence).to.be.at.least(log.length);
-  expect(again.digest).to.equal(found.digest);
+  if (!isPlayed('a start', LOOKS)) return log;
+  expect((await verify(place.dataDir)).digest).to.equal(found.digest);
+  const server = await place.serve({ args: ['--log-level', 'warn'] }).ready();
+  const shown = await server.records();
+  expect(shown.slice(0, log.length), 'what a server shows').to.deep.equal(log);
+  expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+  nothingIn(audit(shown));
+  await verify(place.dataDir);
   return log;
 }
 

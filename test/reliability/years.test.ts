@@ -94,8 +94,7 @@ describe('years in seconds', () => {
       expect(String((await link.call('task', { task_id: patient }))['state'])).to.equal('WAITING');
       link.close();
       expect(await server.stop(), server.err).to.deep.equal({ code: 0, signal: null });
-      verify(place.dataDir);
-      verify(archive);
+      await Promise.all([verify(place.dataDir), verify(archive)]);
       const story = await run('explain', '--data-dir', archive, finished[3] as string);
       expect(story.status, story.err).to.equal(0);
       expect(story.out).to.match(/^T\d+ .* COMPLETED$/m);

@@ -11,7 +11,7 @@ import { plant } from './plant.ts';
 import { run } from './run.ts';
 import { settingsOf } from './settings.ts';
 
-const SEEDS = sized(60, 15);
+const SEEDS = sized(60, 6);
 /** A short round has seeds of its own each time. */
 const FIRST_SEED = sized(1, 1 + Number(process.env['SEED'] ?? 0) * SEEDS);
 const RECORDS = 5_000;
@@ -68,7 +68,7 @@ describe('simulator: planted faults', () => {
     }
   });
 
-  for (const [number, fault] of inTurn([...ALL_FAULTS.entries()], 8)) {
+  for (const [number, fault] of inTurn([...ALL_FAULTS.entries()], 4)) {
     it(fault.name, async () => {
       const caught = await catchFault(fault, number, 1, BUDGET);
       expect(caught, `not caught in ${BUDGET} records`).to.not.equal(undefined);
