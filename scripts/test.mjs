@@ -70,10 +70,13 @@ const PROOFS = [
   'log/etcd/replicated-log',
   'e2e/cluster-failover',
   'e2e/cluster-start',
+  'e2e/cluster-tls',
   'e2e/crash',
   'e2e/every-url',
   'e2e/follow',
+  'e2e/readme',
   'e2e/stories',
+  'recipes/outbox',
 ];
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));

@@ -9,12 +9,15 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { cleanEnv } from '../support/server.ts';
+import { isPlayed } from '../support/tier.ts';
 import { block, steps } from './readme.ts';
 import { Stage } from './support.ts';
 
 const execute = promisify(execFile);
 /** The transcript's leases of 10 s would hold up the suite: all its times are divided by this. */
 const FASTER = 4;
+const LONG = ['twice', 'rehearsal'];
+const EXECUTED = `"${process.execPath}" "${EXECUTABLE}"`;
 
 /** Standard output and error, as a terminal shows them. */
 async function shell(command: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
@@ -36,10 +39,11 @@ const faster = (text: string): string =>
 
 describe('the README', () => {
   let stage: Stage;
-  beforeEach(async () => {
+  before(async () => {
     stage = await Stage.open();
+    await stage.serve().ready();
   });
-  afterEach(() => stage.close());
+  after(() => stage.close());
 
   it('starts with two commands that package.json knows', () => {
     const commands = block('leasehold', 'sh').split('\n');
@@ -49,8 +53,8 @@ describe('the README', () => {
     ]);
   });
 
+  // The first on the log: its answers are told with their numbers.
   it('takes a task through its life with three lines of curl', async () => {
-    await stage.serve().ready();
     const lines = block('leasehold', 'sh', 1).split('\n');
     expect(lines).to.have.length(3);
     const answers: Record<string, unknown>[] = [];
@@ -64,29 +68,39 @@ describe('the README', () => {
     expect(answers[2]).to.include({ outcome: 'COMMITTED', task_state: 'COMPLETED' });
   });
 
-  it('shows a task that runs twice exactly as it does', async function () {
-    this.timeout(180_000);
-    const heading = 'See a task run twice';
-    const flags = faster(block(heading, 'sh').replace('npm start --', '')).trim().split(' ');
-    expect(flags).to.include('--data-dir');
-    await stage.serve(flags.slice(2)).ready();
-    const played: string[] = [];
-    for (const { command, output } of steps(block(heading, 'console'))) {
-      const quick = faster(command).replaceAll(
-        'npx leasehold',
-        `"${process.execPath}" "${EXECUTABLE}"`,
-      );
-      const shown = await shell(quick, { LEASEHOLD_URL: stage.url });
-      expect(timeless(shown), command).to.equal(timeless(faster(output)));
-      played.push(command);
-    }
-    expect(played).to.have.length(7);
-  });
+  if (isPlayed('twice', LONG)) {
+    it('shows a task that runs twice exactly as it does', async () => {
+      const heading = 'See a task run twice';
+      const flags = faster(block(heading, 'sh').replace('npm start --', '')).trim().split(' ');
+      expect(flags).to.include('--data-dir');
+      const other = await Stage.open();
+      try {
+        await other.serve(flags.slice(2)).ready();
+        const played: string[] = [];
+        for (const { command, output } of steps(block(heading, 'console'))) {
+          const quick = faster(command).replaceAll('npx leasehold', EXECUTED);
+          const shown = await shell(quick, { LEASEHOLD_URL: other.url });
+          expect(timeless(shown), command).to.equal(timeless(faster(output)));
+          played.push(command);
+        }
+        expect(played).to.have.length(7);
+      } finally {
+        await other.close();
+      }
+    });
+  }
 
+  let folders = 0;
   /** A module inside the package finds the package by its own name. */
-  async function runModule(text: string): Promise<Process> {
-    const folder = fileURLToPath(new URL(`./readme-${stage.port}/`, import.meta.url));
+  function ownFolder(): string {
+    folders += 1;
+    const folder = fileURLToPath(new URL(`./readme-${stage.port}-${folders}/`, import.meta.url));
     mkdirSync(folder);
+    return folder;
+  }
+
+  function runModule(text: string): Process {
+    const folder = ownFolder();
     const file = `${folder}worker.mjs`;
     writeFileSync(file, text.replaceAll('http://127.0.0.1:5327', stage.url));
     return stage.track(new Process([file], cleanEnv()), () => rmSync(folder, { recursive: true }));
@@ -100,22 +114,23 @@ describe('the README', () => {
   }
 
   it('has a loop of a worker that does a task', async () => {
-    await stage.serve().ready();
-    const worker = await runModule(block('Write a worker', 'js', 0));
+    const worker = runModule(block('Write a worker', 'js', 0));
     await untilSaid(worker, 'attempt 1: a mail to a@example.org\nCOMMITTED\n');
     const { body } = await stage.call('GET', '/v1/tasks?request_id=order-17');
     expect((body['tasks'] as unknown[])[0]).to.include({ state: 'COMPLETED', queue: 'mail' });
+    // It would take the tasks of those that follow.
+    await worker.destroy();
   });
 
   it('has a Worker that does tasks, tells a permanent failure, and stops', async () => {
-    await stage.serve().ready();
-    const payloads = ['{"to":"a@example.org"}', '{"to":"nobody"}'];
-    for (const payload of payloads) await stage.submit({ queue: 'mail', payload });
-    const worker = await runModule(block('Write a worker', 'js', 1));
+    const submitted = async (to: string): Promise<unknown> =>
+      (await stage.submit({ queue: 'mail', payload: `{"to":"${to}"}` })).body['task_id'];
+    const [good, bad] = [await submitted('a@example.org'), await submitted('nobody')];
+    const worker = runModule(block('Write a worker', 'js', 1));
     await untilSaid(worker, 'attempt 1: a mail to a@example.org\n');
     for (const [id, state] of [
-      ['T2', 'COMPLETED'],
-      ['T3', 'FAILED'],
+      [good, 'COMPLETED'],
+      [bad, 'FAILED'],
     ]) {
       const { body } = await stage.call('GET', `/v1/tasks/${id}?wait_ms=5000`);
       expect(body['state']).to.equal(state);
@@ -124,25 +139,24 @@ describe('the README', () => {
     expect((await worker.ended).code).to.equal(0);
   });
 
-  it('has a rehearsal that finds the Worker by its queue and LEASEHOLD_URL', async function () {
-    this.timeout(120_000);
-    const folder = fileURLToPath(new URL(`./readme-${stage.port}/`, import.meta.url));
-    mkdirSync(folder);
-    try {
-      writeFileSync(`${folder}worker.mjs`, block('Write a worker', 'js', 1));
-      const command = block('Write a worker', 'sh', 1)
-        .replaceAll(/worker\.mjs|payloads\.jsonl/g, (name) => `${folder}${name}`)
-        .replaceAll('npx leasehold', `"${process.execPath}" "${EXECUTABLE}"`);
-      const shown = await shell(`${command} --scenario grant-lost`);
-      expect(shown).to.match(/^undisturbed +kept\ngrant-lost +kept$/m);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  if (isPlayed('rehearsal', LONG)) {
+    it('has a rehearsal that finds the Worker by its queue and LEASEHOLD_URL', async () => {
+      const folder = ownFolder();
+      try {
+        writeFileSync(`${folder}worker.mjs`, block('Write a worker', 'js', 1));
+        const command = block('Write a worker', 'sh', 1)
+          .replaceAll(/worker\.mjs|payloads\.jsonl/g, (name) => `${folder}${name}`)
+          .replaceAll('npx leasehold', EXECUTED);
+        const shown = await shell(`${command} --scenario grant-lost`);
+        expect(shown).to.match(/^undisturbed +kept\ngrant-lost +kept$/m);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+  }
 
   it('lets a command do a task', async () => {
-    await stage.serve().ready();
-    await stage.submit({ queue: 'mail', payload: 'to whom it may concern' });
+    const sent = await stage.submit({ queue: 'mail', payload: 'to whom it may concern' });
     const [line = ''] = block('Write a worker', 'sh').split('\n');
     const command = /--exec '(.*)'$/.exec(line)?.[1];
     expect(command).to.equal('tr a-z A-Z');
@@ -152,7 +166,7 @@ describe('the README', () => {
       .slice(2);
     const ran = await stage.run([...args, '--exec', String(command), '--once']);
     expect(ran.code, ran.err).to.equal(0);
-    const { body } = await stage.call('GET', '/v1/tasks/T2');
+    const { body } = await stage.call('GET', `/v1/tasks/${sent.body['task_id']}`);
     expect(body).to.include({ state: 'COMPLETED', result: 'TO WHOM IT MAY CONCERN' });
   });
 });

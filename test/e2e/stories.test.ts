@@ -15,7 +15,7 @@ describe('stories with real processes', function () {
   this.timeout(300_000);
   const page = readFileSync(path.join(process.cwd(), 'docs', 'TWICE.md'), 'utf8');
 
-  for (const story of inTurn(STORIES, 2)) {
+  for (const story of inTurn(STORIES)) {
     it(`${story.name} is told as docs/TWICE.md tells it`, async () => {
       const [records, answers] = STORIES_LEAD_TO[story.name] as readonly [string, string];
       const transcript = await tellToSlowLearner(story);

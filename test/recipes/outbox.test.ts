@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { sharedServer } from '../client/real-server.ts';
 import { inPlace } from '../support/server.ts';
+import { inTurn } from '../support/tier.ts';
 import { Postgres } from './postgres.ts';
 import { endPrograms, example } from './program.ts';
 
@@ -34,6 +35,10 @@ describe('the outbox', function () {
     await postgres?.stop();
   });
 
+  const cases: (readonly [title: string, play: () => Promise<void>])[] = [];
+  const played = (title: string, play: () => Promise<void>): void => {
+    cases.push([title, play]);
+  };
   const order = (customer: string) => example('outbox-order.mjs', env, customer).ended();
   const unsent = (): number =>
     Number(postgres.query('SELECT count(*) FROM outbox WHERE sent_at IS NULL')[0]?.[0]);
@@ -44,7 +49,7 @@ describe('the outbox', function () {
     while (!(await holds())) await pause(50);
   };
 
-  it('has a task for each transaction that was committed, and for no other', async () => {
+  played('has a task for each transaction that was committed, and for no other', async () => {
     expect(await order('ada@example.org')).to.equal(0);
     expect(await order('')).to.equal(1);
     expect(requestIds()).to.have.length(1);
@@ -57,7 +62,7 @@ describe('the outbox', function () {
     expect(task.json()).to.include({ to: 'ada@example.org' });
   });
 
-  it('loses and doubles nothing when the relay is killed before it has marked', async () => {
+  played('loses and doubles nothing when the relay is killed before it has marked', async () => {
     postgres.query(
       "INSERT INTO outbox (queue, payload) SELECT 'many', n FROM generate_series(1, 250) n",
     );
@@ -84,7 +89,7 @@ describe('the outbox', function () {
     for (const id of requestIds()) expect(await tasksOf(id)).to.have.length(1);
   });
 
-  it('two relays share the work, and do each row once', async () => {
+  played('two relays share the work, and do each row once', async () => {
     postgres.query(
       "INSERT INTO outbox (queue, payload) SELECT 'two', n FROM generate_series(1, 400) n",
     );
@@ -95,7 +100,7 @@ describe('the outbox', function () {
     expect(postgres.query('SELECT DISTINCT task_id FROM outbox')).to.have.length(400);
   });
 
-  it('goes on behind a row that leasehold will never take', async () => {
+  played('goes on behind a row that leasehold will never take', async () => {
     postgres.query("INSERT INTO outbox (queue, payload) VALUES ('no such name', 'a')");
     postgres.query("INSERT INTO outbox (queue, payload) VALUES ('good', 'b')");
     const relay = example('outbox-relay.mjs', env);
@@ -106,7 +111,7 @@ describe('the outbox', function () {
     expect(refused).to.match(/^malformed: .*queue/);
   });
 
-  it('waits while the coordinator is away', async () => {
+  played('waits while the coordinator is away', async () => {
     await inPlace(async (place) => {
       expect(await order('eve@example.org')).to.equal(0);
       const LEASEHOLD_URL = `http://127.0.0.1:${place.httpPort}`;
@@ -118,4 +123,6 @@ describe('the outbox', function () {
       expect(await relay.end()).to.equal(0);
     });
   });
+
+  for (const [title, play] of inTurn(cases, 2)) it(title, play);
 });
