@@ -54,6 +54,9 @@ const WITHOUT = [
   'log/etcd/trim',
   'log/etcd/values',
 ];
+/** Of these `test` plays a third, others each day: each starts nodes and members of etcd. */
+const BY_DAYS = ['e2e/cluster-'];
+const DAYS = 3;
 /** Those that take whole installations are played with the proofs alone. */
 const WITH_INSTALLATIONS = ['package/install', 'package/runners', 'package/schemas'];
 /** Those that are proofs: what they show, they show by trying for long. */
@@ -85,7 +88,6 @@ const isIn = (parts) => (name) => parts.some((part) => name.startsWith(part));
 const slow = [...new Set(WITH_PROCESSES.flatMap((part) => all.filter(isIn([part]))))].filter(
   (name) => !isIn(WITHOUT)(name),
 );
-const short = slow.filter((name) => !isIn(WITH_INSTALLATIONS)(name));
 const alone = (names) => names.map((name) => [name]);
 const inParts = (names, size) =>
   Array.from({ length: Math.ceil(names.length / size) }, (_, i) =>
@@ -95,6 +97,10 @@ const quick = all.filter((name) => !isIn(WITH_PROCESSES)(name) || isIn(WITHOUT)(
 
 const day = Math.floor(Date.now() / DAY_MS);
 const { SEED = String(Date.now() % 1_000_000), TURN = String(day) } = process.env;
+const byDays = slow.filter(isIn(BY_DAYS));
+const isToday = (file) =>
+  !isIn(BY_DAYS)(file) || (byDays.indexOf(file) + Number(TURN)) % DAYS === 0;
+const short = slow.filter((file) => !isIn(WITH_INSTALLATIONS)(file)).filter(isToday);
 const TIERS = {
   quick: { runs: inParts(quick, TOGETHER.quick) },
   test: {

@@ -26,12 +26,20 @@ describe('the tiers', () => {
       /'[./]*\/support\/tier\.ts'/.test(readFileSync(path.join('test', name), 'utf8')),
     );
     expect(inParts.length).to.be.greaterThan(20);
+    inParts.push(...tests.filter((name) => listed('BY_DAYS').some((one) => name.startsWith(one))));
     const lost = inParts.filter((name) => !proofs.some((proof) => name.startsWith(proof)));
     expect(lost).to.deep.equal([]);
   });
 
   it('name files and folders that exist', () => {
-    for (const list of ['LONG', 'WITH_PROCESSES', 'WITHOUT', 'WITH_INSTALLATIONS', 'PROOFS']) {
+    for (const list of [
+      'LONG',
+      'WITH_PROCESSES',
+      'WITHOUT',
+      'WITH_INSTALLATIONS',
+      'BY_DAYS',
+      'PROOFS',
+    ]) {
       const gone = listed(list).filter((part) => !tests.some((name) => name.startsWith(part)));
       expect(gone, list).to.deep.equal([]);
     }
