@@ -26,8 +26,8 @@ interface Options extends OfflineOptions {
 export function define(command: Command, io: Io): void {
   withDataDir(command)
     .argument('<dir>', 'a new or empty directory, or an earlier backup to bring up to date')
-    .option('--until <seq>', 'copy only the records up to this one, and say what is left out')
-    .option('--node', 'the copy is for another node of the same cluster')
+    .option('--until <seq>', 'copy only the records up to this one, and report what is left out')
+    .option('--node', 'make the copy for another node of the same cluster')
     .option('--from <url>', 'copy the log of the server that runs there, over HTTP')
     .option('--token-file <file>', 'file with the token for --from (default LEASEHOLD_TOKEN)')
     .action((target: string, options: Options) =>

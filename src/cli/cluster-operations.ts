@@ -46,27 +46,27 @@ const LOOK_MS = 50;
 export const OPERATIONS: readonly Operation[] = [
   {
     name: 'init',
-    summary: 'make a cluster in etcd, empty or with the log of a server',
+    summary: 'make a cluster in etcd, with an empty log or that of a server',
     knobs: AGREED,
     more: (command) =>
       void command.option('--from <dir>', 'the data directory of a stopped server to go on with'),
     run: init,
   },
-  { name: 'status', summary: 'show who leads, the nodes, and how etcd is', run: status },
+  { name: 'status', summary: 'show who leads, the nodes, and the state of etcd', run: status },
   { name: 'step-down', summary: 'let another node lead', run: stepDown },
   {
     name: 'forget-node',
-    summary: 'take a node that runs no more out of the cluster',
+    summary: 'remove a node that will not come back',
     more: (command) => void command.argument('<name>', 'the name of the node'),
     run: forget,
   },
   {
     name: 'agree',
-    summary: 'change the settings that all nodes must share',
+    summary: 'set the knobs that all nodes share; what is not given gets its default',
     knobs: AGREED,
     run: agree,
   },
-  { name: 'free', summary: 'make room in an etcd that is full', run: free },
+  { name: 'free', summary: 'make room when etcd is full', run: free },
 ];
 
 async function init({ etcd, keys, settings, values, io, json }: Operated, { from }: Options) {

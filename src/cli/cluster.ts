@@ -9,7 +9,7 @@ import { EtcdError } from '../log/etcd/etcd.ts';
 import { keysOf } from '../log/etcd/keys.ts';
 import type { ClusterKnobValues } from '../settings/cluster-knobs.ts';
 import { type EtcdSettings, etcdSettings } from '../settings/cluster-settings.ts';
-import { rangeOf } from '../settings/knob.ts';
+import { helpOf } from '../settings/knob.ts';
 import { flagOf, KNOBS, type KnobName } from '../settings/knob-table.ts';
 import { KnobError, readKnobs } from '../settings/settings.ts';
 import { OPERATIONS, type Operated } from './cluster-operations.ts';
@@ -32,8 +32,10 @@ type Options = Partial<Record<KnobName | 'config', string | true>> & { readonly 
 export function define(command: Command, io: Io): void {
   for (const { name, summary, more, knobs = [], run } of OPERATIONS) {
     const sub = command.command(name).description(summary);
-    for (const knob of [...WAYS, ...knobs]) sub.option(`${flagOf(knob)} <value>`, wordsOf(knob));
-    sub.option('--config <file>', 'JSON object with knobs, as serve takes it');
+    for (const knob of [...WAYS, ...knobs]) {
+      sub.option(`${flagOf(knob)} <value>`, helpOf(KNOBS[knob]));
+    }
+    sub.option('--config <file>', 'JSON file with knobs, as serve takes it');
     sub.option('--json', 'print one JSON object');
     more?.(sub);
     sub.action(async (...given: unknown[]) => {
@@ -41,12 +43,6 @@ export function define(command: Command, io: Io): void {
       await operate(options, io, (operated) => run(operated, options, String(given[0])));
     });
   }
-}
-
-function wordsOf(name: KnobName): string {
-  const knob = KNOBS[name];
-  const shown = knob.default === undefined ? '' : ` (default ${knob.default})`;
-  return `${knob.help}; ${rangeOf(knob)}${shown}`;
 }
 
 async function operate(

@@ -16,10 +16,10 @@ import { columnsOf } from './words.ts';
 
 const HELP = `
   ok    in order
-  look  a person should look at it: the page says what to do
-  bad   it does harm, or will soon
-  Exit status 1 when something is bad, else 0. Nothing is changed: to measure the
-  disk, a file without a name is written in the directory and is gone at once.`;
+  look  a person should decide; the line names a page to read
+  bad   this does harm, or will soon; the line names a page to read
+  Exit status 1 when something is bad, else 0. doctor changes nothing: to measure the
+  disk it writes a file without a name, which vanishes at once.`;
 
 export function define(command: Command, io: Io): void {
   withServer(command)

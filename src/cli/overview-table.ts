@@ -59,7 +59,7 @@ export function workerColumns(now: number): readonly Column<Fields>[] {
     { head: 'worker', value: (row) => String(row['worker_id']), least: 10 },
     { head: 'leases', value: (row) => countText(row['active_leases']), isNumber: true },
     { head: 'capacity', value: capacityText, isNumber: true },
-    { head: 'last heard of', value: (row) => seenText(row, now) },
+    { head: 'last request', value: (row) => seenText(row, now) },
     { head: 'lease ends', value: (row) => endText(row, now) },
     { head: 'holds', value: (row) => (row['leases'] as string[]).join(' '), least: 5 },
   ];

@@ -47,22 +47,22 @@ export function define(command: Command, io: Io): void {
   command
     .option(
       '--worker <command>',
-      'the command that starts your worker; it finds the server by LEASEHOLD_URL',
+      'the command that starts your worker, which takes the server from LEASEHOLD_URL',
     )
     .option('--exec <command>', 'rehearse a command under `leasehold work`')
-    .option('--payloads <file>', 'file with one payload a line, such as your worker gets')
+    .option('--payloads <file>', 'file with one payload a line, like those that your worker gets')
     .option('--queue <queue>', 'the queue that your worker asks for', 'default')
     .option(
       '--effects-url',
-      'serve a ledger for effects; its URL is in LEASEHOLD_EFFECTS_URL (docs/REHEARSE.md)',
+      'run a ledger, which counts effects, at LEASEHOLD_EFFECTS_URL (docs/REHEARSE.md)',
     )
     .option(
       '--refuse-old-tokens',
-      'the ledger refuses an effect whose fencing token is older than one it has seen',
+      'the ledger refuses an effect whose fencing token is older than one that it has seen',
     )
     .option(
       '--effects-cmd <command>',
-      'prints how many effects the task in LEASEHOLD_TASK_ID has had',
+      'a command that prints how many effects the task in LEASEHOLD_TASK_ID has had',
     )
     .option('--scenario <name>', 'play only this scenario; may be given several times', collect)
     .option(
@@ -70,7 +70,11 @@ export function define(command: Command, io: Io): void {
       'a scenario whose verdict you accept; may be given several times',
       collect,
     )
-    .option('--seed <number>', 'the same seed gives the same course', '1')
+    .option(
+      '--seed <number>',
+      'decides which payloads and faults come together; the same seed decides the same',
+      '1',
+    )
     .option('--lease-ms <ms>', 'how long a lease lasts in the rehearsal', '2000')
     .option('--json', 'print the verdicts as JSON')
     .option('--junit <file>', 'write the verdicts as a JUnit file too')

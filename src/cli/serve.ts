@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { logSettings } from '../../actors/supervisor/logger.ts';
 import { startSystem } from '../../actors/supervisor/system.ts';
-import { rangeOf } from '../settings/knob.ts';
+import { helpOf } from '../settings/knob.ts';
 import { flagOf, KNOB_NAMES, KNOBS, type KnobName } from '../settings/knob-table.ts';
 import { KnobError, readSettings, type Settings } from '../settings/settings.ts';
 import { type Io, say, usage } from './command.ts';
@@ -12,12 +12,10 @@ import { notifyReady } from './notify-ready.ts';
 import { packageVersion } from './version.ts';
 
 export function define(command: Command, io: Io): void {
-  command.option('--config <file>', 'JSON object with knobs: {"lease_duration_ms": 30000}');
+  command.option('--config <file>', 'JSON file with knobs, such as {"lease_duration_ms": 30000}');
   for (const name of KNOB_NAMES) {
-    const knob = KNOBS[name];
-    const shown = knob.default === undefined ? '' : ` (default ${knob.default})`;
-    const value = knob.kind === 'switch' ? '' : ' <value>';
-    command.option(`${flagOf(name)}${value}`, `${knob.help}; ${rangeOf(knob)}${shown}`);
+    const value = KNOBS[name].kind === 'switch' ? '' : ' <value>';
+    command.option(`${flagOf(name)}${value}`, helpOf(KNOBS[name]));
   }
   command.addHelpText(
     'after',
@@ -27,8 +25,9 @@ export function define(command: Command, io: Io): void {
       'number of milliseconds, or has a unit: 500ms, 30s, 10m, 2h, 7d. In the file, a\n' +
       'duration with a unit is a string: "30s".\n\n' +
       'Exit status: 0 stopped by TERM or INT; 1 failed; 2 a knob has a value that is not\n' +
-      'allowed; 6 starting again does not help until somebody has looked at the log\n' +
-      '(LOG_CORRUPT, LOG_LOCKED, LOG_FORMAT_NEWER, LOG_FENCED).',
+      'allowed; 6 somebody must look before the next start, which would end the same way\n' +
+      '(LOG_CORRUPT, LOG_LOCKED, LOG_FORMAT_NEWER, LOG_FENCED; for nodes of a cluster,\n' +
+      'docs/REPLICATION.md has further codes).',
   );
   command.action(async (options: Options) => {
     const { status, stuck } = await serve(settingsOf(options, io), io);

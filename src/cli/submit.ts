@@ -66,7 +66,7 @@ export function define(command: Command, io: Io): void {
     )
     .option(
       '--wait [time]',
-      'wait until the task is over, at most this long; its final state decides the exit status',
+      'wait until the task has ended, at most this long; exit status 0 only if it is COMPLETED',
     )
     .option(
       '--delay-ms <time>',

@@ -17,17 +17,17 @@ interface Options extends ServerOptions {
 }
 
 const HELP = `
-  s, w           next order of the queues, of the workers
+  s, w           sort the queues, the workers in another order
   up, down       choose a row (also k and j)
   Enter          the tasks of that queue or worker; on a task: why it is in its state
   t              explain a task by its number
   Esc            back (also left and h)
   q              quit
-  It goes on after a restart of the server, and says so.`;
+  After a restart of the server, top goes on and says so.`;
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .option('--interval <time>', 'how often the page is made anew', '2s')
+    .option('--interval <time>', 'how often the screen is refreshed', '2s')
     .addHelpText('after', HELP)
     .action((options: Options) => top(options, io));
 }

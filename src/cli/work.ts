@@ -46,9 +46,9 @@ command runs, work keeps the lease. The exit status of the command decides what 
 When the lease is lost, the whole process group of the command is ended: TERM, then KILL.
 When a command cannot be started (no shell, no memory), the task is given back, and the
 attempt is not charged.
-INT, TERM, HUP and QUIT stop work; a second signal ends the grace time. By way of npx, one
-Ctrl-C arrives twice: two Ctrl-C within half a second count as one. While work is suspended
-(Ctrl-Z), its commands are suspended too.
+INT, TERM, HUP and QUIT stop work; a second signal ends the grace time. npx delivers each
+Ctrl-C twice, so two within half a second count as one. While work is suspended (Ctrl-Z), its
+commands are suspended too.
 
 Exit status of work: 0 stopped by a signal, or --once and nothing is left to lease;
 1 a report was REJECTED, the token is wrong, or no command can be started here; 2 usage;
@@ -64,7 +64,11 @@ const RESULT_MAX_BYTES = 1_048_576;
 export function define(command: Command, io: Io): void {
   command
     .requiredOption('--exec <command>', 'the shell command to run for each task')
-    .option('--queue <queue>', 'from this queue; may be repeated (default "default")', collect)
+    .option(
+      '--queue <queue>',
+      'lease from this queue; may be repeated (default "default")',
+      collect,
+    )
     .option('--concurrency <n>', 'how many tasks to work on at a time', '1')
     .option('--once', 'end when no task is left to lease')
     .option('--worker <id>', 'the name of the worker (default host:pid:random)')

@@ -1,5 +1,6 @@
 // Owns how a duration is read that a person writes: a flag, an environment variable, a key of the
-// configuration file. On the wire durations are numbers of milliseconds and never come here.
+// configuration file; and how a default of these is shown. On the wire durations are numbers of
+// milliseconds and never come here.
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   ms: 1,
@@ -20,4 +21,11 @@ export function readDuration(text: string): number | undefined {
   const match = /^(-?\d+)(ms|s|m|h|d)?$/.exec(text);
   if (match === null) return undefined;
   return Number(match[1]) * (UNITS_MS[match[2] ?? 'ms'] as number);
+}
+
+/** 50ms, 30s, 1h, 90d: the largest unit that needs no fraction, as `readDuration` reads it. */
+export function shortDuration(ms: number): string {
+  const units = Object.entries(UNITS_MS).toReversed();
+  const [unit, unitMs] = units.find(([, one]) => ms !== 0 && ms % one === 0) ?? ['ms', 1];
+  return `${ms / unitMs}${unit}`;
 }

@@ -21,7 +21,7 @@ export interface ClusterKnobValues {
 export const CLUSTER_KNOBS: Readonly<Record<keyof ClusterKnobValues, Knob>> = {
   etcd: text(
     undefined,
-    'URLs of the members of etcd, with commas between them: run as a node of a cluster',
+    'URLs of the members of etcd, with commas between them; makes serve a node of a cluster',
   ),
   clusterName: text(undefined, 'the cluster that this node belongs to; needed with --etcd'),
   nodeName: text(undefined, 'the name of this node in its cluster; needed with --etcd'),
@@ -37,13 +37,13 @@ export const CLUSTER_KNOBS: Readonly<Record<keyof ClusterKnobValues, Knob>> = {
   leaderSilenceMs: duration(
     1,
     1_500,
-    'how long the leader may be silent before another node takes over; 3 beats at least',
+    'silence of the leader after which another node tries to lead; at least 500ms and 3 beats',
   ),
-  leaderBeatMs: duration(1, 300, 'pause between two signs of life of the leader'),
+  leaderBeatMs: duration(1, 300, 'pause between two beats, the signs of life of the leader'),
   tailMaxBytes: bytes(
     16 * MEBIBYTE,
     2 ** 36,
     512 * MEBIBYTE,
-    'records in etcd that are kept for absent nodes; a node that misses more must copy the log',
+    'how much of the log etcd keeps for nodes that are down; a node that misses more must copy it',
   ),
 };

@@ -42,7 +42,7 @@ export const KNOBS: Readonly<Record<KnobName, Knob>> = {
     min: 1,
     max: DURATION_MAX_MS,
     unit: 'ms',
-    help: 'pause between heartbeats; default a third of the lease duration, at most half of it',
+    help: 'pause between heartbeats; at most half of the lease duration, by default a third',
   },
   executionWindowMs: duration(1, 3_600_000, 'longest time that one attempt may hold its lease'),
   maxRetries: whole(0, COUNT_MAX, 3, 'further attempts after a failed one'),
@@ -100,7 +100,7 @@ export const KNOBS: Readonly<Record<KnobName, Knob>> = {
     MEBIBYTE,
     2 ** 36,
     256 * MEBIBYTE,
-    'size at which a segment of the log is full',
+    'size at which a segment (a file of the log) is full',
   ),
   ...CLUSTER_KNOBS,
   acceptClock: {

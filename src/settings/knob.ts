@@ -2,6 +2,7 @@
 // the table are written.
 
 import { DURATION_MAX_MS } from '../model/knobs.ts';
+import { shortDuration } from '../model/read-duration.ts';
 
 interface Words {
   readonly help: string;
@@ -64,6 +65,17 @@ export const text = (standard: string | undefined, help: string): Knob =>
 
 /** Whether the knob is a duration, which may be written with a unit. */
 export const isDuration = ({ unit }: Knob): boolean => unit === 'ms';
+
+/** A knob in a help text: what it is for, its range where that says something, its default. */
+export function helpOf(knob: Knob): string {
+  const { default: standard } = knob;
+  const isLong = isDuration(knob) && knob.kind === 'whole' && knob.max === DURATION_MAX_MS;
+  const isAnyText = knob.kind === 'text' && knob.maxBytes === undefined;
+  const range = isLong ? '; a duration' : isAnyText ? '' : `; ${rangeOf(knob)}`;
+  if (standard === undefined) return knob.help + range;
+  const shown = isDuration(knob) ? shortDuration(Number(standard)) : String(standard);
+  return `${knob.help}${range} (default ${shown})`;
+}
 
 /** @returns what may be given, in words. */
 export function rangeOf(knob: Knob): string {

@@ -47,12 +47,12 @@ describe('the columns of the overview', () => {
       worker: 'w',
       leases: '2',
       capacity: '4',
-      'last heard of': '1m05s ago',
+      'last request': '1m05s ago',
       'lease ends': 'in 9s',
       holds: 'L3 L7',
     });
     const unseen = cells(workerColumns(NOW), row);
-    expect(unseen).to.include({ 'last heard of': 'not since start', capacity: '-' });
+    expect(unseen).to.include({ 'last request': 'not since start', capacity: '-' });
   });
 
   it('of tasks: when a delayed one can be leased, the lease, the failure', () => {

@@ -82,7 +82,7 @@ describe('the screen of top', () => {
     expect(fewWorkers.filter((line) => /queue-/.test(line)).length).to.be.greaterThan(9);
     expect(screen(shownOf(0, 0), FIRST_VIEW, STANDARD).join('\n'))
       .to.include('no queue holds a task')
-      .and.to.include('no worker was heard of');
+      .and.to.include('no worker is known');
   });
 
   it('says what is amiss', () => {

@@ -57,7 +57,7 @@ describe('the overview of an operator', () => {
 
   it('names the workers', async () => {
     const { out } = await run(['workers', '--sort', 'held']);
-    expect(out).to.match(/^worker +leases +capacity +last heard of +lease ends +holds$/m);
+    expect(out).to.match(/^worker +leases +capacity +last request +lease ends +holds$/m);
     expect(out).to.match(/…\S* +1 +3 +\S+ ago +in \S+ +L\d+$/m);
   });
 

@@ -1,6 +1,8 @@
 // The knobs: where a value comes from, what is refused and by which name, and what is shown.
 
 import { expect } from 'chai';
+import { shortDuration } from '../../src/model/read-duration.ts';
+import { helpOf } from '../../src/settings/knob.ts';
 import {
   flagOf,
   KNOB_NAMES,
@@ -144,6 +146,20 @@ describe('settings', () => {
       backoffMs: 120_000,
       tickMs: 50,
     });
+  });
+
+  it('show each default in the help as a flag may be given', () => {
+    for (const name of KNOB_NAMES) {
+      const { default: standard, kind } = KNOBS[name];
+      const [, shown] = /\(default (\S+)\)$/.exec(helpOf(KNOBS[name])) ?? [];
+      if (standard === undefined) expect(shown, name).to.equal(undefined);
+      else if (kind !== 'switch') {
+        const { values } = read({ flags: { [name]: String(shown) } });
+        expect(values[name], name).to.equal(standard);
+      }
+    }
+    expect(helpOf(KNOBS.retentionMs)).to.include('(default 7d)');
+    expect([0, 1, 1_500, 60_000].map(shortDuration)).to.deep.equal(['0ms', '1ms', '1500ms', '1m']);
   });
 
   it('read a unit nowhere but at durations', () => {

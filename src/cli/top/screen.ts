@@ -16,7 +16,7 @@ export interface Shown extends Rows {
   readonly moreWorkers: number;
   /** Coordinator time of the newest answer. */
   readonly now: number;
-  /** Since when rates and signs of life are known. */
+  /** Since when rates and last requests are known. */
   readonly since: number;
   /** One line: that the server does not answer, or that it answers again. */
   readonly notice: string;
@@ -113,7 +113,7 @@ function part(
 }
 
 function leftOut(count: number, of: string, rows: number): string {
-  if (rows === 0) return of === 'queues' ? '  no queue holds a task' : '  no worker was heard of';
+  if (rows === 0) return of === 'queues' ? '  no queue holds a task' : '  no worker is known';
   return count > 0 ? `  ${moreText(count, of)}` : '';
 }
 
