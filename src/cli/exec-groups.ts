@@ -24,14 +24,31 @@ export function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** @returns what is to be called when the command has ended. */
-export function watchGroup(group: Group): () => void {
+/**
+ * Starts a command in a group of its own. The signals are listened for before the command runs:
+ * one that came in between would suspend this process alone, or nobody.
+ * @returns the command, and what is to be called when it has ended. @throws what `start` throws
+ */
+export function startGroup(
+  start: () => ChildProcess,
+  stillMine: Group['stillMine'],
+): { readonly child: ChildProcess; forget(): void } {
   if (running.size === 0) listen();
-  running.add(group);
-  return () => {
-    running.delete(group);
+  const quiet = (): void => {
     if (running.size === 0) unlisten();
   };
+  try {
+    const group = { child: start(), stillMine };
+    running.add(group);
+    const forget = (): void => {
+      running.delete(group);
+      quiet();
+    };
+    return { child: group.child, forget };
+  } catch (error) {
+    quiet();
+    throw error;
+  }
 }
 
 /** The process ends without having waited for them, for instance by an error that nobody caught. */

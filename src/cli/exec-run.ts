@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { LeaseholdError } from '../client/errors.ts';
 import { errnoText } from '../model/errno-text.ts';
-import { killGroup, watchGroup } from './exec-groups.ts';
+import { killGroup, startGroup } from './exec-groups.ts';
 import { HeadCapture, TailCapture } from './exec-output.ts';
 
 export interface ExecRun {
@@ -45,10 +45,9 @@ const isWindows = process.platform === 'win32';
 export async function execRun(run: ExecRun): Promise<ExecEnd> {
   const stdout = new HeadCapture(run.stdoutMaxBytes);
   const stderr = new TailCapture(STDERR_KEPT_BYTES);
-  const child = start(run);
+  const { child, forget } = startGroup(() => start(run), run.stillMine);
   // Listened for in this turn: an error that nobody listens for would end the process.
   const end = ended(child);
-  const forget = watchGroup({ child, stillMine: run.stillMine });
   // Without descriptors for its pipes a child has none.
   child.stdout?.on('data', (piece: Buffer) => stdout.add(piece));
   child.stderr?.on('data', (piece: Buffer) => stderr.add(piece));
