@@ -3,7 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { AGREED, type Agreement, agreedOf, encodeAgreement } from '../cluster/agreement.ts';
+import {
+  AGREED,
+  type AgreedKnobs,
+  type Agreement,
+  agreedOf,
+  encodeAgreement,
+} from '../cluster/agreement.ts';
 import { clusterStatus } from '../cluster/cluster-status.ts';
 import { initCluster } from '../cluster/init.ts';
 import { readAgreement } from '../cluster/joining.ts';
@@ -12,7 +18,7 @@ import type { Etcd } from '../log/etcd/etcd.ts';
 import type { Keys } from '../log/etcd/keys.ts';
 import { FORMAT_VERSION } from '../model/records.ts';
 import type { EtcdSettings } from '../settings/cluster-settings.ts';
-import type { KnobName, KnobValues } from '../settings/knob-table.ts';
+import { type KnobName, type KnobValues, keyOf } from '../settings/knob-table.ts';
 import { converted } from './cluster-from.ts';
 import { statusText } from './cluster-text.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
@@ -123,8 +129,16 @@ async function agree({ etcd, keys, settings, values, io, json }: Operated): Prom
   const unchanged = { key: keys.meta, value: encodeAgreement(before) };
   const { passed } = await etcd.txn([unchanged], [{ put: keys.meta, value }]);
   if (!passed) throw new CliError(EXIT.failed, 'somebody else changed them just now; look again');
-  const done = 'the nodes of the cluster must be started with these settings from now on';
-  say(io.stdout, json ? JSON.stringify({ cluster, knobs }) : done);
+  say(io.stdout, json ? JSON.stringify({ cluster, knobs }) : changesText(before.knobs, knobs));
+}
+
+/** Each knob is named that changed: one that was not given may have changed to its default. */
+function changesText(before: AgreedKnobs, now: AgreedKnobs): string {
+  const changed = AGREED.filter((name) => before[name] !== now[name]);
+  if (changed.length === 0) return 'nothing changes: the cluster has these settings already';
+  const lines = changed.map((name) => `${keyOf(name)}: ${before[name]} before, ${now[name]} now`);
+  const next = 'the nodes of the cluster must be started with these settings from now on';
+  return [...lines, next].join('\n');
 }
 
 async function free({ etcd, keys, io, json }: Operated): Promise<void> {

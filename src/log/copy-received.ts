@@ -32,7 +32,7 @@ export async function receiveLog(
 ): Promise<Copied> {
   const real = path.resolve(target);
   fs.mkdirSync(path.dirname(real), { recursive: true });
-  const temporary = fs.mkdtempSync(`${real}.part-`);
+  const partial = fs.mkdtempSync(`${real}.part-`);
   try {
     const frames = framesOf(chunks);
     const { value: first } = await frames.next();
@@ -42,16 +42,16 @@ export async function receiveLog(
       const versions = `form ${begin.format}, and this build knows the form ${FORMAT}`;
       throw new LogError('LOG_FORMAT_NEWER', `the log comes in the ${versions}`);
     }
-    beside(temporary, begin);
-    const { logDir } = await prepareDirectory(temporary, 'another name');
+    beside(partial, begin);
+    const { logDir } = await prepareDirectory(partial, 'another name');
     const { segments, end } = await receiveParts(frames, logDir, (record) =>
       onProgress?.(record, begin.last),
     );
     const records = verified(logDir, begin.last);
-    await named(temporary, real);
+    await named(partial, real);
     return { ...end, records, last: begin.last, segmentsCopied: segments, segmentsSkipped: 0 };
   } finally {
-    fs.rmSync(temporary, { recursive: true, force: true });
+    fs.rmSync(partial, { recursive: true, force: true });
   }
 }
 
@@ -105,10 +105,10 @@ function verified(logDir: string, last: number): number {
   }
 }
 
-async function named(temporary: string, target: string): Promise<void> {
-  fs.chmodSync(temporary, 0o700);
-  await syncPath(temporary);
+async function named(partial: string, target: string): Promise<void> {
+  fs.chmodSync(partial, 0o700);
+  await syncPath(partial);
   // An empty directory gives way; one that is not empty by now refuses.
-  fs.renameSync(temporary, target);
+  fs.renameSync(partial, target);
   await syncPath(path.dirname(target));
 }

@@ -66,7 +66,10 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     expect(await refused(stage.start('a'))).to.include(
       'CLUSTER_KNOBS: --lease-duration-ms is 30000 here and 20000 in the cluster',
     );
-    expect((await stage.run('agree')).code).to.equal(0);
+    const agreed = await stage.run('agree');
+    expect(agreed.code).to.equal(0);
+    expect(agreed.out).to.include('lease_duration_ms: 20000 before, 30000 now\n');
+    expect((await stage.run('agree')).out).to.include('nothing changes');
     stage.start('a');
     await stage.leader();
   });
