@@ -13,6 +13,7 @@ import { type Keys, keysOf } from '../../src/log/etcd/keys.ts';
 import { MeteredEtcd } from '../../src/log/etcd/metered-etcd.ts';
 import { Resolved } from '../../src/log/etcd/tail-options.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { firstView } from '../../src/model/cluster-view.ts';
 import type { ClusterSettings } from '../../src/settings/cluster-settings.ts';
 import { ClusterStore, NodeLog } from './cluster-store.ts';
 import { line, time } from './node-time.ts';
@@ -34,13 +35,13 @@ export async function openClusterStore(
 ): Promise<Store | undefined> {
   const { data, progress, signal } = seams;
   progress.phase = 'following';
-  const { cluster, node, url } = settings;
+  const { cluster } = settings;
   assertOfCluster(data.dataDir, cluster);
   const etcd = new MeteredEtcd(openEtcd(etcdOptions(settings)));
   const keys = keysOf(cluster);
   const show = (trouble?: string): void =>
     progress.cluster.write({
-      ...{ role: 'follower', cluster, node, url, epoch: 0, last_sequence: 0, lag: 0, nodes: [] },
+      ...firstView(settings),
       ...(trouble === undefined ? {} : { trouble }),
     });
   show();

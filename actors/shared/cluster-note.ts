@@ -1,6 +1,6 @@
 // Owns what every thread of a node may know of its cluster without asking: this node's role, the
-// leader, and the other nodes. The coordinator's thread writes this view as one JSON text into
-// shared memory. A server without a cluster never writes it.
+// leader, and the other nodes. The supervisor writes the first view, and the coordinator's thread
+// all later ones, as one JSON text into shared memory. A server without a cluster writes none.
 
 import type { ClusterView } from '../../src/model/cluster-view.ts';
 
@@ -21,7 +21,7 @@ export class ClusterNote {
     this.#text = new Uint8Array(shared, offset + WORDS * 4, TEXT_MAX_BYTES);
   }
 
-  /** For one thread only, the coordinator's. */
+  /** For one thread at a time: the supervisor's, and then the coordinator's. */
   write(view: ClusterView): void {
     const whole = Buffer.from(JSON.stringify(view));
     // A cluster of more nodes than fit shows none of them: all else matters more.

@@ -18,7 +18,6 @@ const FINAL = new Set([
   'CLUSTER_MIRROR',
   'CLUSTER_KNOBS',
   'CLUSTER_FORMAT',
-  'CLUSTER_HALTED',
   'NODE_NAME',
 ]);
 

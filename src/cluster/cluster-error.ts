@@ -18,9 +18,7 @@ export type ClusterErrorCode =
   /** What an operator asked for is not done: it would harm. */
   | 'CLUSTER_REFUSED'
   /** Another node has this name. */
-  | 'NODE_NAME'
-  /** The cluster needs somebody to look before it goes on. */
-  | 'CLUSTER_HALTED';
+  | 'NODE_NAME';
 
 export class ClusterError extends Error {
   override readonly name = 'ClusterError';

@@ -56,5 +56,17 @@ export interface ClusterNodeView {
   readonly mirrored: number;
 }
 
+/** What a node shows before it knows anything of the others. */
+export const firstView = (own: Pick<ClusterView, 'cluster' | 'node' | 'url'>): ClusterView => ({
+  role: 'follower',
+  cluster: own.cluster,
+  node: own.node,
+  url: own.url,
+  epoch: 0,
+  last_sequence: 0,
+  lag: 0,
+  nodes: [],
+});
+
 /** What a server without a cluster shows. */
 export const SINGLE = { role: 'single' } as const;

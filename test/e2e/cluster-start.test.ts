@@ -89,6 +89,8 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     await stage.run('init');
     for (const member of [0, 1]) await etcd().kill(member);
     const node = stage.start('a');
+    const first = await stage.until('it listens', () => stage.ask('a', '/v1/cluster'));
+    expect(first.body).to.include({ role: 'follower', node: 'a', epoch: 0 });
     await stage.until('it says so', () => node.out.includes('etcd does not answer') || undefined);
     expect(await stage.ask('a', '/livez')).to.include({ status: 200 });
     expect(await stage.ask('a', '/readyz')).to.have.nested.property('body.reason', 'not_leader');
