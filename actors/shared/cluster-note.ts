@@ -2,7 +2,7 @@
 // leader, and the other nodes. The supervisor writes the first view, and the coordinator's thread
 // all later ones, as one JSON text into shared memory. A server without a cluster writes none.
 
-import type { ClusterView } from '../../src/model/cluster-view.ts';
+import { type ClusterView, firstView } from '../../src/model/cluster-view.ts';
 
 const VERSION = 0;
 const LENGTH = 1;
@@ -19,6 +19,11 @@ export class ClusterNote {
   constructor(shared: SharedArrayBuffer, offset: number) {
     this.#words = new Int32Array(shared, offset, WORDS);
     this.#text = new Uint8Array(shared, offset + WORDS * 4, TEXT_MAX_BYTES);
+  }
+
+  /** The supervisor calls it before any other thread runs. */
+  begin(own: Pick<ClusterView, 'cluster' | 'node' | 'url'>): void {
+    this.write(firstView(own));
   }
 
   /** For one thread at a time: the supervisor's, and then the coordinator's. */

@@ -2,7 +2,6 @@
 // the order of the stop. It decides nothing about tasks and sees no request.
 
 import path from 'node:path';
-import { firstView } from '../../src/model/cluster-view.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import { shownSettings } from '../../src/settings/settings.ts';
 import { monotonicMs } from '../shared/clock.ts';
@@ -79,7 +78,7 @@ class System {
     this.#coordinatorLogger = createLogger('coordinator', options.logging);
     const { settings, version } = options;
     // Written before anybody can ask: without it a node would answer as a server without a cluster.
-    if (settings.cluster) this.#progress.cluster.write(firstView(settings.cluster));
+    if (settings.cluster) this.#progress.cluster.begin(settings.cluster);
     this.#plan = options.plan?.(shared) ?? planSystem(settings, shared, version);
     this.#crew = new Crew(this.#plan, this.#logger);
     this.#watchdog = new Watchdog({

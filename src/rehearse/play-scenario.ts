@@ -8,6 +8,7 @@ import { whyNoTaskTaken } from './no-task-taken.ts';
 import { isHeartbeat } from './requests.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { Known, Scenario } from './scenario.ts';
+import { isMachineBusy } from './slow-machine.ts';
 
 export interface PlayOptions extends RunOptions {
   /** The number of effects of a task, for a worker that counts them somewhere else. */
@@ -50,7 +51,9 @@ export async function play(
   let played = await playOnce(scenario, options, index, known);
   let { leaseMs } = options;
   for (const times of LONGER) {
-    if (!isDoubtful(played, leaseMs)) break;
+    // A busy machine is a reason to look once more, and one that stood still to look twice.
+    const isBusy = times === LONGER[0] && isMachineBusy();
+    if (!isDoubtful(played, leaseMs, isBusy)) break;
     leaseMs = Math.round(options.leaseMs * times);
     played = await playOnce(scenario, { ...options, leaseMs }, index, known);
   }
@@ -66,8 +69,10 @@ export function isDoubtful(
     noTaskTaken,
   }: Pick<Played, 'stalledMs' | 'judgement' | 'trouble' | 'noTaskTaken'>,
   leaseMs: number,
+  isBusy: boolean,
 ): boolean {
-  if (stalledMs <= inFlightMs(leaseMs) || noTaskTaken !== undefined) return false;
+  const isSlow = isBusy || stalledMs > inFlightMs(leaseMs);
+  if (!isSlow || noTaskTaken !== undefined) return false;
   if (trouble !== undefined || judgement === undefined) return true;
   return judgement.doubled.length > 0 || judgement.faults.some(({ name }) => FAULTS[name].timed);
 }

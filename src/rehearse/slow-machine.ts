@@ -1,6 +1,15 @@
 // Owns the measure of how slow the machine was during a run: the longest time for which the
 // rehearsal itself was kept waiting, for a timer of its own or for an answer of its coordinator.
-// What keeps the rehearsal waiting keeps the worker waiting too.
+// What keeps the rehearsal waiting keeps the worker waiting too. A worker that starts processes, as
+// a shell does, waits for more than that: so the load of the machine counts as well.
+
+import { availableParallelism, loadavg } from 'node:os';
+
+/** So many processes a processor that want to run, in the last minute, make a machine busy. */
+const BUSY_LOAD = 2;
+
+export const isMachineBusy = (load = loadavg()[0] ?? 0, processors = availableParallelism()) =>
+  load > processors * BUSY_LOAD;
 
 const TICK_MS = 20;
 

@@ -4,11 +4,17 @@
 import { expect } from 'chai';
 import type { FaultName } from '../../src/rehearse/faults.ts';
 import { isDoubtful } from '../../src/rehearse/play-scenario.ts';
+import { isMachineBusy } from '../../src/rehearse/slow-machine.ts';
 
 const LEASE_MS = 2_000;
 
 describe('a verdict of a rehearsal', () => {
-  const doubtful = (stalledMs: number, fault: FaultName | undefined, trouble?: string): boolean =>
+  const doubtful = (
+    stalledMs: number,
+    fault: FaultName | undefined,
+    trouble?: string,
+    isBusy = false,
+  ): boolean =>
     isDoubtful(
       {
         judgement: {
@@ -23,12 +29,19 @@ describe('a verdict of a rehearsal', () => {
         ...(trouble === undefined ? {} : { trouble }),
       },
       LEASE_MS,
+      isBusy,
     );
 
   it('that rests on time is doubted when the machine was slow', () => {
     expect(doubtful(700, 'no-report')).to.equal(true);
     expect(doubtful(100, 'no-report')).to.equal(false);
     expect(doubtful(700, undefined, 'nothing came to the point')).to.equal(true);
+  });
+
+  it('that rests on time is doubted, too, when many processes wanted to run', () => {
+    expect(doubtful(100, 'no-heartbeat', undefined, true)).to.equal(true);
+    expect(doubtful(100, 'second-report', undefined, true)).to.equal(false);
+    expect([isMachineBusy(3.9, 2), isMachineBusy(4.1, 2)]).to.deep.equal([false, true]);
   });
 
   it('that rests on order alone, or finds nothing, is believed', () => {

@@ -11,8 +11,10 @@ import { tellsDigests } from '../reliability/states.ts';
 import { FAULTS } from '../simulator/faults.ts';
 import { OWN_FAULTS } from '../simulator/own-faults.ts';
 import { plantedFiles } from '../simulator/plant.ts';
+import { CLUSTER_FAULTS, SCENE_FAULTS } from '../simulator/replicated/cluster-faults.ts';
 import { ACTORS, CompiledFiles, type Patch, PRODUCT } from './planted.ts';
 
+const CLUSTER_ENTRY = 'test/simulator/replicated/run.js';
 const FILES = new Map([
   ['src/one.js', 'if (a) {\n    return b;\n}\nconst lease = 1;\n'],
   ['src/two.js', 'const release = 2;\nsay(a, b);\nsay(a, b);\n'],
@@ -65,6 +67,13 @@ describe('planted faults', () => {
   for (const fault of [...FAULTS, ...OWN_FAULTS]) {
     it(`of the simulator can be planted: ${fault.name}`, () => {
       plantedFiles(fault);
+    });
+  }
+
+  const inCluster = CLUSTER_FAULTS.map((fault) => ({ ...fault, entry: CLUSTER_ENTRY }));
+  for (const fault of [...inCluster, ...SCENE_FAULTS]) {
+    it(`of the simulator of several nodes can be planted: ${fault.name}`, () => {
+      plantedFiles(fault, [fault.entry]);
     });
   }
 });

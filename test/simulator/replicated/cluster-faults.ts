@@ -38,9 +38,9 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
     name: 'a group that was not answered is sent again on what head is by then',
     changes: [
       [
-        'return untilAnswered(() => etcd.txn(conditions, then, otherwise), repeating);',
-        'return untilAnswered(async () => { const { known } = await look(etcd, keys); ' +
-          'return etcd.txn(isStill(keys, known), then, otherwise); }, repeating);',
+        'return etcd.txn(conditions, then, otherwise);',
+        'return look(etcd, keys).then(({ known }) => ' +
+          'etcd.txn(isStill(keys, known), then, otherwise));',
       ],
     ],
     seenBy: ['agreed'],
