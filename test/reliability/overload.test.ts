@@ -25,8 +25,11 @@ const CONNECTIONS = 8;
 const WINDOW = 400;
 const WORKERS = sized(40, 12);
 const MAILBOX = 256;
-/** Large submits that each connection sends without waiting: 150 MiB in all. */
-const LARGE = 75;
+/**
+ * Large submits that each connection sends without waiting: 120 MiB in all, a fifth more than may
+ * be taken in. A busy machine must have read and refused that fifth before the flush is over.
+ */
+const LARGE = 60;
 const LARGE_BYTES = 262_144;
 /** So much may wait, an eighth of it heartbeats and reports alone. */
 const MAILBOX_MIB = 24;
