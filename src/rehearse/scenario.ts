@@ -105,6 +105,14 @@ export const expired = (run: Run, { leaseId }: Held): Promise<unknown> =>
     `LeaseExpired of ${leaseId}`,
   );
 
+/** Waits until the attempt is over: its lease has expired, or the worker reported a failure. */
+export const attemptOver = (run: Run, { leaseId }: Held): Promise<unknown> =>
+  run.coordinator.recorded(
+    ({ type, lease_id: id }) =>
+      (type === 'LeaseExpired' || type === 'TaskFailed') && id === leaseId,
+    `end of the attempt under ${leaseId}`,
+  );
+
 /** Waits until the task has been granted once more, for the n-th time. */
 export const granted = (run: Run, { taskId }: Held, attempt: number): Promise<unknown> =>
   run.coordinator.recorded(
