@@ -65,7 +65,13 @@ describe('rehearse', () => {
     'the Worker with a ledger': [
       `exec node ${SOURCES}careful.mjs`,
       '{"a":1}',
-      ['frozen-before-effect', 'report-answer-lost', 'sigterm-at-work', 'long-task'],
+      [
+        'execution-window',
+        'frozen-before-effect',
+        'report-answer-lost',
+        'sigterm-at-work',
+        'long-task',
+      ],
       ['--effects-url'],
     ],
     'a worker over plain HTTP': [
