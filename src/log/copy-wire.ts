@@ -35,8 +35,8 @@ export type Frame =
 export const FORMAT = 1;
 const KINDS = ['begin', 'part', 'rows', 'end'] as const;
 const HEAD_BYTES = 5;
-/** A row is a record: with its payload and its names it stays far below this. */
-const FRAME_MAX_BYTES = 64 * 1024 * 1024;
+/** A row is a record with a payload of 64 MiB at most; its names, or rows before it, add a little. */
+const FRAME_MAX_BYTES = 128 * 1024 * 1024;
 const KEY_BYTES = 8;
 const ROW_HEAD_BYTES = KEY_BYTES + 4;
 
@@ -66,23 +66,31 @@ function rowsBytes(rows: readonly Entry[]): Buffer {
 
 /** @throws LogError LOG_IO when these are no frames, or end within one. */
 export async function* framesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
-  let held = Buffer.alloc(0);
+  let parts: Uint8Array[] = [];
+  let bytes = 0;
+  let wanted = HEAD_BYTES;
   for await (const chunk of chunks) {
-    held = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
-    for (let length = lengthIn(held); length !== undefined; length = lengthIn(held)) {
-      yield decode(held.readUInt8(), held.subarray(HEAD_BYTES, length));
-      held = held.subarray(length);
+    parts.push(chunk);
+    bytes += chunk.length;
+    // A large frame comes in many chunks: they are joined once, when all of them are there.
+    if (bytes < wanted) continue;
+    let held = Buffer.concat(parts);
+    for (wanted = lengthIn(held); wanted <= held.length; wanted = lengthIn(held)) {
+      yield decode(held.readUInt8(), held.subarray(HEAD_BYTES, wanted));
+      held = held.subarray(wanted);
     }
+    parts = [held];
+    bytes = held.length;
   }
-  if (held.length > 0) throw new LogError('LOG_IO', 'it was cut off');
+  if (bytes > 0) throw new LogError('LOG_IO', 'it was cut off');
 }
 
-/** @returns the bytes of the first frame; undefined: it is not whole yet. */
-function lengthIn(held: Buffer): number | undefined {
-  if (held.length < HEAD_BYTES) return undefined;
+/** @returns the bytes of the first frame, or of its head as long as that is not there. */
+function lengthIn(held: Buffer): number {
+  if (held.length < HEAD_BYTES) return HEAD_BYTES;
   const bytes = held.readUInt32LE(1);
   if (held.readUInt8() >= KINDS.length || bytes > FRAME_MAX_BYTES) throw noLog();
-  return held.length < HEAD_BYTES + bytes ? undefined : HEAD_BYTES + bytes;
+  return HEAD_BYTES + bytes;
 }
 
 function decode(kind: number, bytes: Buffer): Frame {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { receiveLog } from '../../src/log/copy-received.ts';
 import { sentLog } from '../../src/log/copy-sent.ts';
-import { encodeFrame } from '../../src/log/copy-wire.ts';
+import { encodeFrame, framesOf } from '../../src/log/copy-wire.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { created, started } from './records.ts';
@@ -44,6 +44,20 @@ describe('a log that is sent to another machine', () => {
     await log.close();
     return at('source');
   }
+
+  it('takes the largest record that there can be, in small chunks', async () => {
+    const largest = Buffer.alloc(64 * 1_024 * 1_024 + 70_000, 'p');
+    const rows = [[7, largest]] as const;
+    const frames = [];
+    for await (const frame of framesOf(parts([encodeFrame({ kind: 'rows', rows })], 65_536))) {
+      frames.push(frame);
+    }
+    expect(frames).to.have.length(1);
+    const [frame] = frames;
+    const [key, bytes] = (frame?.kind === 'rows' && frame.rows[0]) || [];
+    expect(key).to.equal(7);
+    expect(bytes && Buffer.compare(bytes, largest)).to.equal(0);
+  });
 
   it('arrives record by record, in however many pieces', async () => {
     const source = await written(3_001);
