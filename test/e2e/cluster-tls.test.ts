@@ -2,10 +2,9 @@
 // without them the node says that etcd refuses it.
 
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { type Certificates, certificates } from '../support/certificates.ts';
+import { withCertificates } from '../support/certificates.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
 import { etcdctl, hasEtcdctl } from '../support/etcd-snapshot.ts';
 import { isPlayed } from '../support/tier.ts';
@@ -15,25 +14,14 @@ const KINDS = ['TLS', 'a password'];
 
 if (isPlayed('TLS', KINDS)) {
   describe('a node and an etcd with TLS', () => {
-    let files: Certificates | undefined;
-    before(function () {
-      const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-tls-'));
-      try {
-        files = certificates(dir);
-      } catch {
-        fs.rmSync(dir, { recursive: true });
-        console.log('skipped: openssl is not installed');
-        this.skip();
-      }
-    });
-    after(() => files && fs.rmSync(files.dir, { recursive: true }));
+    const files = withCertificates();
 
     withEtcd(
       'and certificates of both',
-      () => ({ members: 1, tls: files as Certificates }),
+      () => ({ members: 1, tls: files() }),
       (etcd: () => EtcdCluster) => {
         it('works with the files that the knobs name, and says what it lacks', async () => {
-          const { ca, cert, key } = files as Certificates;
+          const { ca, cert, key } = files();
           const shown = ['--etcd-ca-file', ca, '--etcd-cert-file', cert, '--etcd-key-file', key];
           const stage = await ClusterStage.open(etcd(), ['a'], false);
           try {

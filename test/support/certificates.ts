@@ -2,17 +2,37 @@
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
 export interface Certificates {
-  readonly dir: string;
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
 }
 
+/**
+ * For the tests around it, which are skipped with a line where openssl is not installed.
+ * @returns what gives them once the tests run
+ */
+export function withCertificates(): () => Certificates {
+  let files: Certificates | undefined;
+  let dir = '';
+  before(function () {
+    dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-tls-'));
+    try {
+      files = certificates(dir);
+    } catch {
+      console.log('skipped: openssl is not installed');
+      this.skip();
+    }
+  });
+  after(() => fs.rmSync(dir, { recursive: true }));
+  return () => files as Certificates;
+}
+
 /** An authority, and a certificate of it for this machine. @throws Error without openssl */
-export function certificates(dir: string): Certificates {
+function certificates(dir: string): Certificates {
   const at = (name: string) => path.join(dir, name);
   const run = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
   fs.writeFileSync(at('ext'), 'subjectAltName=DNS:localhost\n');
@@ -21,5 +41,5 @@ export function certificates(dir: string): Certificates {
   run('req', ...subject, '-keyout', at('key.pem'), '-out', at('csr'), '-subj', '/CN=etcd');
   const signed = ['-in', at('csr'), '-out', at('cert.pem'), '-extfile', at('ext')];
   run('x509', '-req', ...signed, '-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial');
-  return { dir, ca: at('ca.pem'), cert: at('cert.pem'), key: at('key.pem') };
+  return { ca: at('ca.pem'), cert: at('cert.pem'), key: at('key.pem') };
 }

@@ -3,12 +3,10 @@
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { expect } from 'chai';
 import { type Etcd, EtcdError, type WatchEvent } from '../../../src/log/etcd/etcd.ts';
 import { openEtcd } from '../../../src/log/etcd/grpc-etcd.ts';
-import { certificates } from '../../support/certificates.ts';
+import { withCertificates } from '../../support/certificates.ts';
 import { type EtcdCluster, withEtcd } from '../../support/etcd-cluster.ts';
 
 const bytes = (text: string) => Buffer.from(text);
@@ -333,24 +331,13 @@ withEtcd('log/etcd/grpc-etcd, user and password', { members: 1 }, (cluster) => {
 });
 
 describe('log/etcd/grpc-etcd over TLS', () => {
-  let files = { dir: '', ca: '', cert: '', key: '' };
-  before(function () {
-    const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-tls-'));
-    try {
-      files = certificates(dir);
-    } catch {
-      fs.rmSync(dir, { recursive: true });
-      console.log('skipped: openssl is not installed');
-      this.skip();
-    }
-  });
-  after(() => files.dir !== '' && fs.rmSync(files.dir, { recursive: true }));
+  const files = withCertificates();
 
   withEtcd(
     'log/etcd/grpc-etcd, certificates',
-    () => ({ members: 1, tls: files }),
+    () => ({ members: 1, tls: files() }),
     (cluster) => {
-      const read = (name: 'ca' | 'cert' | 'key') => fs.readFileSync(files[name]);
+      const read = (name: 'ca' | 'cert' | 'key') => fs.readFileSync(files()[name]);
       const opened = (given: object) => openEtcd({ urls: cluster().urls, callMs: 5_000, ...given });
 
       it('are shown and checked', async () => {
