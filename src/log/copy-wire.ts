@@ -35,7 +35,7 @@ export type Frame =
 export const FORMAT = 1;
 const KINDS = ['begin', 'part', 'rows', 'end'] as const;
 const HEAD_BYTES = 5;
-/** A row is a record with a payload of 64 MiB at most; its names, or rows before it, add a little. */
+/** A record has 64 MiB of payload at most; its names and the rows before it add a little. */
 const FRAME_MAX_BYTES = 128 * 1024 * 1024;
 const KEY_BYTES = 8;
 const ROW_HEAD_BYTES = KEY_BYTES + 4;
