@@ -2,14 +2,14 @@
 // asks again, and sooner than a commit takes. If the group at hand were committed at once, this
 // client's next request would wait for that commit and then for its own. So the group waits a part
 // of a commit's time for those who were answered last, as long as experience says that they come,
-// and one commit serves them all. It decides nothing about a request. A lone client never waits.
+// and one commit serves them all. No request is decided here. A lone client never waits.
 
 /** A wait is no longer than this share of what the newest commit took, and than so many ms. */
 const SHARE = 0.75;
 const WAIT_MAX_MS = 5;
 /** What share of the awaited must have come for a wait to have paid. */
 const ENOUGH = 0.9;
-/** After many waits in vain one group of this power of two tries it again. */
+/** However often waits were in vain: after 2 to this power groups, one waits again. */
 const REST_MAX_POWER = 6;
 /** So long a thread that waits for company sleeps before it looks again. */
 const SLICE_MS = 0.1;

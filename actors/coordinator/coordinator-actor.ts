@@ -138,6 +138,8 @@ export class CoordinatorActor {
   private gather(): boolean {
     let more = this.drain();
     while (!more && this.loop.view.isFlushDue && this.company.isAwaited()) {
+      // What rests on durable records alone, such as a read, does not wait for company.
+      this.consumer.flushReplies();
       sleepSlice();
       more = this.drain();
     }
