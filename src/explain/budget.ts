@@ -36,11 +36,13 @@ export function budgetOf(
   };
 }
 
-/** The attempts at the end that all ran out without an accepted report between them. */
+/** The ends of an attempt that are an accepted report. */
+const REPORTED: ReadonlySet<AttemptEnd | undefined> = new Set(['completed', 'failed', 'released']);
+
+/** The attempts that ran out since the last accepted report; a kill is none. */
 export function expiredInRow(attempts: readonly ExplainedAttempt[]): ExplainedAttempt[] {
-  const running = attempts.at(-1)?.ended === undefined ? 1 : 0;
-  const ended = attempts.slice(0, attempts.length - running);
-  return ended.slice(ended.findLastIndex((one) => one.ended !== 'expired') + 1);
+  const reported = attempts.findLastIndex(({ ended }) => REPORTED.has(ended));
+  return attempts.slice(reported + 1).filter(({ ended }) => ended === 'expired');
 }
 
 const CHARGED: readonly (readonly [end: AttemptEnd | undefined, text: string])[] = [

@@ -33,7 +33,23 @@ export function silenceText(
       : `its last heartbeat was at ${tell.at(lastHeartbeat.at)}, and none is recorded in ` +
         `the ${length} after it`;
   const down = downDuring(attempt, starts);
-  return `${heard} (${UNRECORDED})${down === undefined ? '' : missed(attempt, down, tell)}`;
+  const missing = down === undefined ? standstill(attempt, starts) : missed(attempt, down, tell);
+  return `${heard} (${UNRECORDED})${missing}`;
+}
+
+/** A coordinator that runs records the end of a lease within a tick. */
+const LATE_MS = 1_000;
+
+/** Without a restart in between, an end that was recorded late tells of a standstill. */
+function standstill(attempt: ExplainedAttempt, starts: readonly ExplainedStart[]): string {
+  const { leaseId, endRecord, leaseExpiry, endedAt = leaseExpiry } = attempt;
+  const isRestarted = starts.some((start) => isDuring(start, leaseId, endRecord));
+  if (isRestarted || endedAt - leaseExpiry < LATE_MS) return '';
+  return (
+    `; the coordinator recorded the end ${durationText(endedAt - leaseExpiry)} late, as it does ` +
+    'when its machine stands still or is very busy, so a heartbeat that was sent before the end ' +
+    'may have been read only after it'
+  );
 }
 
 /**

@@ -224,6 +224,10 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
   },
   'ran-out-before-the-coordinator-went-down': () =>
     new Story().grant(1, 'w1').others(1).other(12, OF_ANOTHER).start(15).expire(15).told(20),
+  'recorded-late-without-a-restart': () =>
+    new Story().grant(1, 'w1').heartbeat(4).expire(15.6).grant(16, 'w2').complete(17).told(20),
+  'killed-after-it-ran-out': () =>
+    new Story().grant(1, 'w1').expire().grant(12, 'w2').kill(14, 'wrong price').told(20),
   'one-name-at-two-leases': () => {
     const story = new Story().grant(1, 'worker');
     const first = story.leaseId;
