@@ -7,7 +7,7 @@ import { FREE_RELEASES_IN_ROW } from '../model/limits.ts';
 import type { TaskCreated } from '../model/records.ts';
 import type { Standing } from '../model/response.ts';
 import type { AttemptEnd, Budget, ExplainedAttempt, Fact } from './explanation.ts';
-import { attemptsText, listText, plural, recordsOf } from './names.ts';
+import { attemptsText, durationText, listText, plural, recordsOf } from './names.ts';
 
 /** @param thresholdKnown whether the coordinator was asked: its settings are not in the log. */
 export function budgetOf(
@@ -85,6 +85,18 @@ export function budgetFact(
     leftText(budget, standing, permanent);
   const ends = attempts.map(({ leaseId, endRecord }) => endRecord ?? leaseId);
   return { text, records: recordsOf(standing.taskId, ...ends) };
+}
+
+/** @returns how the pauses after failures grow; nothing when each is as long as the first. */
+export function backoffFact({ seq, retryPolicy }: TaskCreated): Fact[] {
+  const { backoffMs, backoffFactor, backoffMaxMs } = retryPolicy;
+  if (backoffFactor === 1 || backoffMs === 0) return [];
+  const most =
+    backoffMaxMs === undefined ? '' : `, and never more than ${durationText(backoffMaxMs)}`;
+  const text =
+    `Backoff: ${durationText(backoffMs)} after the first failure, and ${backoffFactor} times as ` +
+    `long after each further one${most}.`;
+  return [{ text, records: [seq] }];
 }
 
 const TIME_FAILS_NOTHING = 'if its lease runs out instead, the task is WAITING again all the same';

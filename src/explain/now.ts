@@ -3,7 +3,7 @@
 // not know, nothing is said.
 
 import type { Standing } from '../model/response.ts';
-import { budgetFact, poisonFact } from './budget.ts';
+import { backoffFact, budgetFact, poisonFact } from './budget.ts';
 import type { ExplainedNow, Fact } from './explanation.ts';
 import { leasedNow } from './now-leased.ts';
 import { overNow } from './now-over.ts';
@@ -12,7 +12,7 @@ import type { Situation, Told } from './situation.ts';
 import { workersNow } from './workers-now.ts';
 
 export function explainNow(situation: Situation): ExplainedNow {
-  const { standing, attempts, relatives, budget, over, tell, advisory } = situation;
+  const { created, standing, attempts, relatives, budget, over, tell, advisory } = situation;
   const { facts, next } = tellNow(situation);
   const permanent = over?.type === 'TaskFailed' && over.kind === 'permanent';
   return {
@@ -33,6 +33,7 @@ export function explainNow(situation: Situation): ExplainedNow {
       ...facts,
       workersNow([{ taskId: standing.taskId, attempts }, ...relatives], tell),
       budgetFact(budget, attempts, standing, permanent),
+      ...backoffFact(created),
       ...poisonFact(budget, attempts, standing),
       ...(advisory ? [] : [asOfFact(standing)]),
       ...(facts.some(isAdvisory) ? [ADVISORY] : []),
