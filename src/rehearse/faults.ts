@@ -13,6 +13,7 @@ export type FaultName =
   | 'effect-repeated'
   | 'effect-without-lease'
   | 'reported-before-effect'
+  | 'completed-without-effect'
   | 'ignores-shutdown'
   | 'kept-at-shutdown'
   | 'not-done';
@@ -79,6 +80,11 @@ export const FAULTS: Readonly<Record<FaultName, Words>> = {
     title: 'reported a task as done before its effect had happened',
     timed: false,
     mend: 'report when the effect is there; when it failed or gave no answer, try again or fail',
+  },
+  'completed-without-effect': {
+    title: 'reported a task as done that never had its effect',
+    timed: false,
+    mend: 'when the effect is left out, as without a confirmed lease, fail or release the task',
   },
   'ignores-shutdown': {
     title: 'was still running ten seconds after it had been told to stop',

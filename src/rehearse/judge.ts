@@ -4,7 +4,7 @@
 
 import { countEffects, type DoubledEffect } from './count-effects.ts';
 import type { Fault, FaultName } from './faults.ts';
-import { reportedBeforeEffect } from './judge-effects.ts';
+import { completedWithoutEffect, reportedBeforeEffect } from './judge-effects.ts';
 import { lateHeartbeats, silences } from './judge-heartbeats.ts';
 import {
   afterCancelled,
@@ -58,6 +58,7 @@ export function judge(evidence: Evidence): Judgement {
   add('effect-repeated', repeated);
   add('effect-without-lease', without);
   add('reported-before-effect', reportedBeforeEffect(held, evidence));
+  add('completed-without-effect', completedWithoutEffect(held, evidence));
   add('ignores-shutdown', stubborn(evidence));
   add('kept-at-shutdown', keptAtShutdown(held, evidence));
   add(

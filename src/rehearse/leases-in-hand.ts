@@ -18,6 +18,8 @@ export interface Evidence {
   readonly endedAt: number;
   /** The effects of each task where a command of the user's counts them, and not the ledger. */
   readonly counted: ReadonlyMap<string, number>;
+  /** Tasks whose payload had its effect each time when nothing went wrong. */
+  readonly owed: ReadonlySet<string>;
 }
 
 /** Ends of a lease by a report of its worker. */

@@ -4,10 +4,10 @@
 import { inFlightMs } from './allowances.ts';
 import { FAULTS } from './faults.ts';
 import { type Judgement, judge } from './judge.ts';
+import { type Known, knownFrom } from './known.ts';
 import { whyNoTaskTaken } from './no-task-taken.ts';
-import { isHeartbeat } from './requests.ts';
 import { Run, type RunOptions } from './run.ts';
-import type { Known, Scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 import { isMachineBusy } from './slow-machine.ts';
 
 export interface PlayOptions extends RunOptions {
@@ -100,6 +100,7 @@ async function playOnce(
     run.closing();
     const records = await run.coordinator.records();
     const told = await Promise.all(run.tasks.map((id) => run.coordinator.story(id)));
+    const counted = await counter.counted();
     const judgement = judge({
       traffic: run.traffic,
       records,
@@ -107,7 +108,8 @@ async function playOnce(
       leaseMs: options.leaseMs,
       left,
       endedAt,
-      counted: await counter.counted(),
+      counted,
+      owed: new Set(run.tasks.filter((id) => known.withEffect.has(run.payloads.get(id) ?? ''))),
     });
     const isPlain = judgement.verdict === 'kept' && trouble === undefined;
     const stories = isPlain
@@ -122,10 +124,7 @@ async function playOnce(
       tookMs: run.traffic.now(),
       stalledMs: run.stalls.longestMs,
       noTaskTaken: whyNoTaskTaken(run.traffic, options.queue),
-      known: {
-        hasEffects: run.traffic.effects.length > 0,
-        hasHeartbeats: run.traffic.exchanges.some(isHeartbeat),
-      },
+      known: knownFrom(run, counted),
     };
   } finally {
     await run.close();

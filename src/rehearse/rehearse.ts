@@ -3,8 +3,9 @@
 
 import { availableParallelism } from 'node:os';
 import type { Fault } from './faults.ts';
+import { NOTHING_KNOWN } from './known.ts';
 import { type Played, type PlayOptions, play, type Result } from './play-scenario.ts';
-import type { Known, Scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 import { SCENARIOS, UNDISTURBED } from './scenarios.ts';
 
 export interface RehearsalOptions extends PlayOptions {
@@ -13,14 +14,12 @@ export interface RehearsalOptions extends PlayOptions {
   onResult?(result: Result, done: number, total: number): void;
 }
 
-const NOTHING: Known = { hasEffects: false, hasHeartbeats: false };
-
 /** @throws Error when the worker does not do its task even undisturbed. */
 export async function rehearse(options: RehearsalOptions): Promise<readonly Result[]> {
-  const first = await play(UNDISTURBED, options, 0, NOTHING);
+  const first = await play(UNDISTURBED, options, 0, NOTHING_KNOWN);
   if (first.judgement === undefined || first.trouble !== undefined) throw cannot(first);
   if (first.judgement.faults.some(isNotDone)) throw cannot(first);
-  const known: Known = first.known;
+  const { known } = first;
   const wanted = SCENARIOS.filter(
     ({ name }) => options.names.length === 0 || options.names.includes(name),
   );

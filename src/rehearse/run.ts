@@ -35,8 +35,12 @@ export interface RunOptions {
   readonly onSubmitted?: ((taskId: string) => Promise<void>) | undefined;
 }
 
-/** What is given to a task beside its payload. */
-export type SubmitOptions = Readonly<Record<string, unknown>>;
+/** What is given to a task. */
+export interface SubmitOptions {
+  /** Undefined: the next one of the user's. */
+  readonly payload?: string;
+  readonly [field: string]: unknown;
+}
 
 const LOOK_MS = 40;
 /**
@@ -58,6 +62,8 @@ export class Run {
   readonly stalls = new Stalls();
   readonly workers: WorkerProcess[] = [];
   readonly tasks: string[] = [];
+  /** The payload of each task. */
+  readonly payloads = new Map<string, string>();
   readonly options: RunOptions;
   private readonly dir: string;
   readonly coordinator: RehearsedCoordinator;
@@ -89,10 +95,11 @@ export class Run {
   /** @returns the new task's id. */
   async submit(options: SubmitOptions = {}): Promise<string> {
     const { payloads, queue } = this.options;
-    const payload = payloads[this.tasks.length % payloads.length] ?? '';
-    const { task_id: id } = await this.coordinator.submit({ queue, payload, ...options });
+    const payload = options.payload ?? payloads[this.tasks.length % payloads.length] ?? '';
+    const { task_id: id } = await this.coordinator.submit({ queue, ...options, payload });
     if (!this.tasks.includes(id)) {
       this.tasks.push(id);
+      this.payloads.set(id, payload);
       await this.options.onSubmitted?.(id);
     }
     return id;

@@ -2,17 +2,10 @@
 // messages between them, from the submit until the moment when every task should be over.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Known } from './known.ts';
 import type { Held, Point } from './points.ts';
 import type { Run, SubmitOptions } from './run.ts';
 import type { WorkerProcess } from './worker-process.ts';
-
-/** What the undisturbed run has shown of the worker. */
-export interface Known {
-  /** Whether the worker sends its effects to the ledger. */
-  readonly hasEffects: boolean;
-  /** Whether its tasks take long enough for heartbeats. */
-  readonly hasHeartbeats: boolean;
-}
 
 export interface Scenario {
   readonly name: string;
@@ -36,6 +29,13 @@ export const needsTime = ({ hasEffects, hasHeartbeats }: Known): string | undefi
   hasEffects || hasHeartbeats
     ? undefined
     : 'the worker tells no effects, and its task is over before a heartbeat is due';
+
+export const needsQuestion = (known: Known): string | undefined => {
+  if (known.withEffect.size === 0) return 'the worker tells no effects';
+  return known.asksBeforeEffect
+    ? undefined
+    : 'the worker sends no heartbeat before its effect, to ask for its lease';
+};
 
 /** The worker's place in the course of an attempt at which something happens to it. */
 export interface Moment {

@@ -1,14 +1,15 @@
 // Owns the scenarios in which messages between worker and coordinator are lost, delayed, doubled,
 // or cut in the middle.
 
+import type { Known } from './known.ts';
 import type { Arrival, Point } from './points.ts';
 import type { Run } from './run.ts';
 import {
   expired,
   granted,
   heldAt,
-  type Known,
   leases,
+  needsQuestion,
   needsTime,
   type Scenario,
   settle,
@@ -64,6 +65,34 @@ const heartbeats = (
   }),
 );
 
+/** Half a lease: a worker that asks once more still has its lease then. */
+const UNCONFIRMED = 0.5;
+
+const unconfirmed = (
+  [
+    ['confirmation-lost', 'has no answer, for its connection is cut', 'lose'],
+    ['confirmation-unavailable', 'is answered UNAVAILABLE', 'unavailable'],
+  ] as const
+).map(
+  ([name, what, fate]): Scenario => ({
+    name,
+    title: `the heartbeat that asks for the lease right before the effect ${what}`,
+    page: `${WORKERS}, "Worker: the same, kept for you"`,
+    cannotBite: needsQuestion,
+    async play(run, { withEffect }) {
+      const [payload] = run.options.payloads.filter((one) => withEffect.has(one));
+      const options = payload === undefined ? {} : { payload };
+      const { held } = await heldAt(run, 'grant', options);
+      const ends = run.points.always('heartbeat', fate, ({ leaseId }) => leaseId === held.leaseId);
+      held.let('pass');
+      await leases(run, UNCONFIRMED);
+      ends();
+      await run.over();
+      await settle(run);
+    },
+  }),
+);
+
 const rejected: Scenario = {
   name: 'heartbeat-rejected',
   title: 'the task is killed by an administrator while the worker is at work',
@@ -116,6 +145,7 @@ const delayed: Scenario = {
 export const SCENARIOS_OF_MESSAGES: readonly Scenario[] = [
   long,
   ...heartbeats,
+  ...unconfirmed,
   rejected,
   once('grant-lost', 'the answer with the task is lost', 'grant', 'lose'),
   once(

@@ -109,6 +109,21 @@ const right: Record<string, Seen> = {
     abandoned: [{ askedAt: 20, taskId: 'T2', fencingToken: 3 }],
     ended: 'completed',
   },
+  'a task without an effect, where none was seen when nothing went wrong': {
+    exchanges: [complete(10)],
+    ended: 'completed',
+  },
+  'an effect that a command counts': {
+    exchanges: [complete(10)],
+    ended: 'completed',
+    owed: ['T2'],
+    counted: new Map([['T2', 1]]),
+  },
+  'an effect that was left out because the lease was not confirmed, and a failure': {
+    exchanges: [{ ...heartbeat(5), ...lost }, complete(10, 'COMMITTED', 'fail')],
+    ended: 'failed',
+    owed: ['T2'],
+  },
   'a stop in time': {
     events: [
       { at: 50, what: 'told to stop' },
@@ -253,6 +268,32 @@ const wrong: Record<string, [FaultName, Seen]> = {
       exchanges: [complete(40)],
       abandoned: [{ askedAt: 20, taskId: 'T2', fencingToken: 3 }],
       ended: 'completed',
+    },
+  ],
+  'a report of the task as done, and the death of the worker before the effect': [
+    'reported-before-effect',
+    {
+      exchanges: [complete(10)],
+      events: [{ at: 20, what: 'killed' }],
+      ended: 'completed',
+      owed: ['T2'],
+    },
+  ],
+  'a report of the task as done without its effect, for the lease was not confirmed': [
+    'completed-without-effect',
+    {
+      exchanges: [{ ...heartbeat(5), ...lost }, complete(10)],
+      ended: 'completed',
+      owed: ['T2'],
+    },
+  ],
+  'a report of the task as done, and no effect that a command counts': [
+    'completed-without-effect',
+    {
+      exchanges: [complete(10)],
+      ended: 'completed',
+      owed: ['T2'],
+      counted: new Map([['T2', 0]]),
     },
   ],
   'no end after SIGTERM': [

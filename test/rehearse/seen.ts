@@ -19,6 +19,10 @@ export interface Seen {
   readonly ended?: ToldAttempt['ended'];
   /** A further attempt, as explain tells it. */
   readonly also?: ToldAttempt;
+  /** Tasks that have an effect when nothing goes wrong. */
+  readonly owed?: readonly string[];
+  /** What a command of the user's counts. */
+  readonly counted?: ReadonlyMap<string, number>;
 }
 
 /** Worker 1 was given lease L3 of task T2 at 0 ms. */
@@ -64,6 +68,8 @@ export function judged({
   endedAt,
   ended,
   also,
+  owed = [],
+  counted = new Map(),
 }: Seen): Judgement {
   const all = [grant, ...exchanges].map(
     (one, index): Exchange => ({
@@ -107,7 +113,8 @@ export function judged({
     leaseMs: LEASE_MS,
     left,
     endedAt: endedAt ?? Math.max(0, ...all.map(({ at }) => at)) + 100,
-    counted: new Map(),
+    counted,
+    owed: new Set(owed),
   };
   return judge(evidence);
 }

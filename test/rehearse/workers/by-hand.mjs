@@ -40,7 +40,8 @@ async function work(lease, isLost, isRepeated = false) {
   const body = JSON.stringify({ task_id: taskId, fencing_token: token });
   if (broken === 'too-soon') {
     const answer = await report(leaseId, 'complete', { task_id: taskId, result: 'done' });
-    if (answer?.outcome !== 'COMMITTED') return;
+    // REJECTED: the first report counted, and its answer was lost.
+    if (answer === undefined || answer.outcome === 'CANCELLED') return;
   }
   await fetch(ledger, { method: 'POST', body });
 }
