@@ -169,7 +169,7 @@ function noOverlapText(attempts: readonly ExplainedAttempt[]): string {
     );
   }
   return (
-    'No overlap shows: each attempt was reported, in time or late, before the next one began, ' +
+    'No two attempts overlap: each was reported, in time or late, before the next one began, ' +
     'and a worker that keeps the protocol has stopped when it reports.'
   );
 }

@@ -79,7 +79,7 @@ export function budgetFact(
         'a task.'
       : '';
   const text =
-    `Budget: max_retries is ${allowed - 1}, so a failure ends the task once ` +
+    `Budget: max_retries is ${allowed - 1}, so a failure makes the task FAILED once ` +
     `${plural(allowed, 'attempt')} ${allowed === 1 ? 'is' : 'are'} charged. ` +
     `Charged: ${used}.${over} ${spared}. ` +
     leftText(budget, standing, permanent);

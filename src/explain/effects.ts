@@ -27,27 +27,29 @@ function ownText(attempts: readonly ExplainedAttempt[]): string {
   if (attempts.length === 0) return 'None by this task: it was never given to a worker.';
   const back = attempts.filter(({ ended }) => ended === 'released');
   const count = timesOf(attempts);
-  const times =
-    count === 0
-      ? 'not at all'
-      : count === 1
-        ? 'at most once, in the one attempt'
-        : `up to ${plural(count, 'time')}, once in each attempt`;
-  const given =
-    back.length === 0
-      ? ''
-      : `, not counting ${attemptsText(back.map(({ attempt }) => attempt))}, given back as ` +
-        'unharmed';
+  const happened = happenedText(count, back);
   const tokens = attempts.map(({ leaseId }) => String(leaseId));
   const shown = tokens.length > 4 ? [tokens[0], tokens[1], '…', tokens.at(-1)] : tokens;
   return [
-    'The log shows who held the task, not what was done with it. By it the effect may have ' +
-      `happened ${times}${given}.`,
+    `The log shows who held the task, not what was done with it. ${happened}`,
     ...effectTexts(attempts.filter(({ ended }) => ended !== 'released')),
     attempts.length === 1
       ? `Its fencing token is ${tokens[0]}.`
       : `A store can refuse all but the newest by the fencing tokens ${shown.join(' < ')}.`,
   ].join(' ');
+}
+
+/** @param back the attempts that were given back, which count for nothing. */
+function happenedText(count: number, back: readonly ExplainedAttempt[]): string {
+  const given = attemptsText(back.map(({ attempt }) => attempt));
+  if (count === 0) {
+    const was = back.length === 1 ? 'was' : 'were';
+    return `The effect should not have happened: ${given} ${was} given back as unharmed.`;
+  }
+  const times =
+    count === 1 ? 'at most once, in the one attempt' : `up to ${count} times, once in each attempt`;
+  const less = back.length === 0 ? '' : `, not counting ${given}, given back as unharmed`;
+  return `So the effect may have happened ${times}${less}.`;
 }
 
 /** Where the same content may have had its effect besides: this task's own records do not tell. */

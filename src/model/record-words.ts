@@ -66,7 +66,7 @@ export function describeRecord(record: DescribedRecord, say: Speaker): RecordWor
     case 'TaskFailed':
       return failed(record, lease, say);
     case 'TaskCancelled': {
-      const fact = `${record['report']} came without authority`;
+      const fact = `${record['report']} under a lease that was over`;
       return { event: 'late report', change: 'unchanged', lease, fact, more: [] };
     }
     case 'TaskDead':

@@ -64,7 +64,7 @@ const LINES: Record<string, readonly [record: Record<string, unknown>, line: str
   TaskCancelled: [
     [
       { ...lease, seq: 62, report: 'complete' },
-      '62 10:02:11.204 TaskCancelled T42 unchanged L57 complete came without authority',
+      '62 10:02:11.204 TaskCancelled T42 unchanged L57 complete under a lease that was over',
     ],
   ],
   TaskDead: [
