@@ -77,6 +77,7 @@ export class ClusterStore implements Store {
         catchUp: () => log.catchUp((record) => this.standby.took(record)),
         follow: (events) => log.follow(events, (record) => this.standby.took(record)),
       },
+      copies: () => progress.copies.read(),
       written: () => etcd.written,
       counts: () => ({ resolved: { ...parts.resolved }, etcd_errors: etcd.errors }),
       leaseId: () => randomBytes(6).readUIntBE(0, 6) + 1,

@@ -57,7 +57,8 @@ class Reader implements ReaderControl {
   attach(port: MessagePort): void {
     this.#ports.add(port);
     port.once('close', () => this.#ports.delete(port));
-    serveReader(port, () => this.#reading ?? this.#soon(), this.#data.dataDir);
+    const current = () => this.#reading ?? this.#soon();
+    serveReader(port, current, this.#data.dataDir, this.#progress.copies);
     this.#figures.attach(port);
   }
 

@@ -12,6 +12,7 @@ import type { Standing } from '../../src/model/response.ts';
 import { type Paging, readPage } from '../../src/reader/log-pages.ts';
 import { goOn, type QueueOf } from '../../src/reader/log-query.ts';
 import { readStory } from '../../src/reader/task-story.ts';
+import type { CopiesNote } from '../shared/copies-note.ts';
 import type { StoryForm } from '../shared/reader-gate.ts';
 import type { FromReader, ToReader } from '../shared/reader-messages.ts';
 import { Copies } from './copies.ts';
@@ -44,14 +45,16 @@ const FORMS: Readonly<Record<StoryForm, (told: Explanation, columns?: number) =>
  * Answers what comes over the port until it closes.
  * @param dataDir absent: the log is in no directory, and cannot be copied.
  * @param current the log as it is open now; undefined: not yet, and the question is told so.
+ * @param sent where a node's copies are noted
  */
 export function serveReader(
   port: MessagePort,
   current: () => Reading | undefined | Promise<Reading | undefined>,
   dataDir?: string,
+  sent?: CopiesNote,
 ): void {
   const open = new Map<number, Asked>();
-  const copies = new Copies(dataDir);
+  const copies = new Copies(dataDir, sent);
   const answer = (message: FromReader): void => {
     const { buffer } = 'body' in message ? message.body : { buffer: undefined };
     port.postMessage(message, buffer instanceof ArrayBuffer ? [buffer] : []);

@@ -3,22 +3,18 @@
 // all later ones, as one JSON text into shared memory. A server without a cluster writes none.
 
 import { type ClusterView, firstView } from '../../src/model/cluster-view.ts';
+import { SharedText, sharedTextBytes } from './shared-text.ts';
 
-const VERSION = 0;
-const LENGTH = 1;
-const WORDS = 2;
 const TEXT_MAX_BYTES = 16_384;
-export const NOTE_BYTES = WORDS * 4 + TEXT_MAX_BYTES;
+export const NOTE_BYTES = sharedTextBytes(TEXT_MAX_BYTES);
 
 export class ClusterNote {
-  readonly #words: Int32Array;
-  readonly #text: Uint8Array;
+  readonly #text: SharedText;
   #read: { readonly version: number; readonly view: ClusterView | undefined } | undefined;
 
   /** @param offset a multiple of 4; NOTE_BYTES from there belong to the note. */
   constructor(shared: SharedArrayBuffer, offset: number) {
-    this.#words = new Int32Array(shared, offset, WORDS);
-    this.#text = new Uint8Array(shared, offset + WORDS * 4, TEXT_MAX_BYTES);
+    this.#text = new SharedText(shared, offset, TEXT_MAX_BYTES);
   }
 
   /** The supervisor calls it before any other thread runs. */
@@ -32,23 +28,14 @@ export class ClusterNote {
     // A cluster of more nodes than fit shows none of them: all else matters more.
     const isTooLong = whole.length > TEXT_MAX_BYTES;
     const bytes = isTooLong ? Buffer.from(JSON.stringify({ ...view, nodes: [] })) : whole;
-    // An odd version tells readers that the text is being written.
-    Atomics.add(this.#words, VERSION, 1);
-    this.#text.set(bytes.subarray(0, TEXT_MAX_BYTES));
-    Atomics.store(this.#words, LENGTH, bytes.length);
-    Atomics.add(this.#words, VERSION, 1);
+    this.#text.write(bytes.subarray(0, TEXT_MAX_BYTES));
   }
 
   /** @returns the same object until the note is written again; undefined: there is no cluster. */
   read(): ClusterView | undefined {
-    for (;;) {
-      const version = Atomics.load(this.#words, VERSION);
-      if (this.#read?.version === version) return this.#read.view;
-      const text = Buffer.from(this.#text.slice(0, Atomics.load(this.#words, LENGTH))).toString();
-      const isWhole = version % 2 === 0 && Atomics.load(this.#words, VERSION) === version;
-      if (!isWhole) continue;
-      this.#read = { version, view: text === '' ? undefined : JSON.parse(text) };
-      return this.#read.view;
-    }
+    if (this.#read?.version === this.#text.version) return this.#read.view;
+    const { version, text } = this.#text.read();
+    this.#read = { version, view: text === '' ? undefined : JSON.parse(text) };
+    return this.#read.view;
   }
 }

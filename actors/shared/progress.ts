@@ -1,10 +1,11 @@
 // Owns the few facts about the coordinator that every thread may look at without asking: its
-// phase, how far the replay is, the newest durable record, and the cluster that it belongs to. One
-// thread writes each word.
+// phase, how far the replay is, the newest durable record, and the cluster that it belongs to; and
+// the copies that the reader sends. One thread writes each word.
 
 import type { Mode } from '../../src/loop/turn.ts';
 import type { UnavailableReason } from '../../src/model/refusal.ts';
 import { ClusterNote, NOTE_BYTES } from './cluster-note.ts';
+import { COPIES_BYTES, CopiesNote } from './copies-note.ts';
 
 /**
  * following: another node of the cluster decides, or none does yet. refusing: ready for reads, but
@@ -44,15 +45,17 @@ const WORDS = 9;
 export class Progress {
   /** What this node knows of its cluster. */
   readonly cluster: ClusterNote;
+  readonly copies: CopiesNote;
   readonly #words: BigInt64Array;
 
   constructor(shared: SharedArrayBuffer) {
     this.#words = new BigInt64Array(shared, 0, WORDS);
     this.cluster = new ClusterNote(shared, WORDS * 8);
+    this.copies = new CopiesNote(shared, WORDS * 8 + NOTE_BYTES);
   }
 
   static share(): SharedArrayBuffer {
-    return new SharedArrayBuffer(WORDS * 8 + NOTE_BYTES);
+    return new SharedArrayBuffer(WORDS * 8 + NOTE_BYTES + COPIES_BYTES);
   }
 
   /** The process is going down as soon as the supervisor says so, whatever the coordinator does. */

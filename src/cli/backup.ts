@@ -50,7 +50,8 @@ async function overHttp(from: string, target: string, options: Options, io: Io):
       const why = `${from} belongs to no cluster`;
       throw new ClusterError('CLUSTER_MIRROR', `--node copies the log of a node: ${why}`);
     }
-    note = { ...cluster, mirror: randomUUID() };
+    // Under the name that the sender gave to it, etcd keeps what this copy lacks.
+    note = { mirror: randomUUID(), ...cluster };
     writeMirrorNote(directory, note);
   };
   const onProgress = (record: number, of: number): void => {

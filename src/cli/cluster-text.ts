@@ -25,6 +25,10 @@ export async function statusText(status: ClusterStatus): Promise<string> {
     '',
     `in etcd: ${tail.groups} groups of records, ${size(tail.bytes)}; ` +
       `trimmed up to record ${tail.trimmed}`,
+    ...status.holds.map(
+      ({ by, last }) =>
+        `kept for a copy of the log that ${by} sends or has sent: the records after ${last}`,
+    ),
     await table(
       ['etcd member', 'leads', 'version', 'database', 'in use', 'quota'],
       members.map((one) => [

@@ -2,12 +2,12 @@
 // up to the end, and is ready to lead. As long as it leads it beats. It decides no request and
 // writes no record.
 
-import type { Etcd } from '../log/etcd/etcd.ts';
-import { EtcdError } from '../log/etcd/etcd.ts';
+import { type Etcd, EtcdError } from '../log/etcd/etcd.ts';
 import type { Head } from '../log/etcd/head.ts';
 import type { Keys } from '../log/etcd/keys.ts';
 import { hear } from '../loop/heard-time.ts';
 import type { ClusterCounts, ClusterView } from '../model/cluster-view.ts';
+import type { SentCopy } from '../model/sent-copy.ts';
 import type { Beat } from './beat.ts';
 import { Campaign } from './campaign.ts';
 import { type Copy, Follower } from './follower.ts';
@@ -37,6 +37,8 @@ export interface ClusterNodeOptions {
   /** With what it last knew of head, once it has caught up. */
   readonly copy: Copy & { readonly head: Head };
   readonly heard: Pick<HeardNote, 'heard' | 'local' | 'keep'>;
+  /** As of now: the copies of this node's log that are being sent, or were of late. */
+  copies(): readonly SentCopy[];
   /** Bytes that this node has sent to etcd, ever growing. */
   written(): number;
   /** What is counted beside the node. */
@@ -181,12 +183,11 @@ export class ClusterNode {
   }
 
   private announced(signal: AbortSignal): Promise<Presence | undefined> {
-    const { etcd, keys, time, node, url, ids, version, copy, leaseId, tell } = this.options;
+    const { url, ids, version, copy } = this.options;
     const { mirror, machine } = ids;
     const report = () => ({ url, mirror, machine, mirrored: copy.lastNumber, version });
-    return this.insistently(signal, () =>
-      Presence.announce({ etcd, keys, node, time, leaseId, report, tell }, signal),
-    );
+    const announce = () => Presence.announce({ ...this.options, report }, signal);
+    return this.insistently(signal, announce);
   }
 
   /** As often as etcd does not answer. @returns undefined: the signal aborted before. */

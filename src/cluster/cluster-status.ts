@@ -6,8 +6,9 @@ import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
 import { frozenText } from '../log/etcd/trim-mark.ts';
 import { decodeBeat } from './beat.ts';
+import type { Hold } from './holds.ts';
 import { readAgreement } from './joining.ts';
-import { readNodes } from './presence.ts';
+import { readStanding } from './reports.ts';
 
 export interface ClusterStatus {
   readonly cluster: string;
@@ -22,6 +23,8 @@ export interface ClusterStatus {
   readonly nodes: readonly NodeStatus[];
   /** What etcd holds of the log. */
   readonly tail: { readonly groups: number; readonly bytes: number; readonly trimmed: number };
+  /** Copies of the log for which etcd keeps what they lack. */
+  readonly holds: readonly Hold[];
   readonly members: readonly MemberStatus[];
   readonly alarms: readonly string[];
 }
@@ -55,14 +58,15 @@ export async function clusterStatus(
   cluster: string,
 ): Promise<ClusterStatus> {
   await readAgreement(etcd, keys, cluster);
-  const [{ known, trim, frozen }, nodes, leader, members, alarms, tail] = await Promise.all([
-    look(etcd, keys),
-    readNodes(etcd, keys),
-    etcd.range(keys.leader, undefined),
-    etcd.status(),
-    etcd.alarms(),
-    tailOf(etcd, keys),
-  ]);
+  const [{ known, trim, frozen }, { nodes, holds }, leader, members, alarms, tail] =
+    await Promise.all([
+      look(etcd, keys),
+      readStanding(etcd, keys),
+      etcd.range(keys.leader, undefined),
+      etcd.status(),
+      etcd.alarms(),
+      tailOf(etcd, keys),
+    ]);
   const [kv] = leader.kvs;
   const beat = kv && decodeBeat(kv.value);
   const last = known?.head.last ?? 0;
@@ -82,6 +86,7 @@ export async function clusterStatus(
       version: report?.version,
     })),
     tail: { ...tail, trimmed: trim?.through ?? 0 },
+    holds,
     members: members.map((one) => ({
       member: one.member,
       version: one.version,

@@ -4,76 +4,17 @@
 
 import type { Etcd } from '../log/etcd/etcd.ts';
 import type { Keys } from '../log/etcd/keys.ts';
-import { prefixEnd } from '../log/etcd/keys.ts';
-import { jsonBytes, numberIn, readStrictly, textIn } from '../log/etcd/strict-json.ts';
+import type { SentCopy } from '../model/sent-copy.ts';
 import { ClusterError } from './cluster-error.ts';
+import { Holds } from './holds.ts';
+import {
+  decodeReport,
+  encodeRegistration,
+  encodeReport,
+  type NodeReport,
+  registrationsOf,
+} from './reports.ts';
 import { pause, type Time } from './time.ts';
-
-export interface NodeReport {
-  readonly url: string;
-  /** Of its copy of the log (mirror-note.ts). */
-  readonly mirror: string;
-  /** Of the machine: two copies on one machine burn together. */
-  readonly machine: string;
-  /** The newest record that is flushed in its copy. */
-  readonly mirrored: number;
-  readonly version: string;
-}
-
-/** A node that belongs to the cluster, whether it runs or not. */
-export interface Registration {
-  readonly url: string;
-  readonly machine: string;
-}
-
-const encodeReport = ({ url, mirror, machine, mirrored, version }: NodeReport): Uint8Array =>
-  jsonBytes({ url, mirror, machine, mirrored, version });
-const decodeReport = (key: string, bytes: Uint8Array): NodeReport =>
-  readStrictly(key, bytes, (fields) => ({
-    url: textIn(fields, 'url'),
-    mirror: textIn(fields, 'mirror'),
-    machine: textIn(fields, 'machine'),
-    mirrored: numberIn(fields, 'mirrored'),
-    version: textIn(fields, 'version'),
-  }));
-const encodeRegistration = ({ url, machine }: Registration): Uint8Array =>
-  jsonBytes({ url, machine });
-const decodeRegistration = (key: string, bytes: Uint8Array): Registration =>
-  readStrictly(key, bytes, (fields) => ({
-    url: textIn(fields, 'url'),
-    machine: textIn(fields, 'machine'),
-  }));
-
-export const registrationsOf = (keys: Keys): string => `${keys.prefix}members/`;
-
-/** A node of the cluster as it stands in etcd. */
-export interface Reported {
-  readonly node: string;
-  /** Absent: it belongs to the cluster and does not run. */
-  readonly report?: NodeReport;
-  /** Of the report; 0 without one. */
-  readonly revision: number;
-  readonly registration?: Registration;
-}
-
-/** @returns the nodes in the order of their names. @throws EtcdError, LogError */
-export async function readNodes(etcd: Pick<Etcd, 'txn'>, keys: Keys): Promise<Reported[]> {
-  const registered = registrationsOf(keys);
-  const ranges = [keys.nodes, registered].map((get) => ({ get, end: prefixEnd(get) }));
-  const { found } = await etcd.txn([], ranges);
-  const [reports = [], registrations = []] = found;
-  const nodes = new Map<string, Reported>();
-  for (const { key, value } of registrations) {
-    const node = key.slice(registered.length);
-    nodes.set(node, { node, revision: 0, registration: decodeRegistration(key, value) });
-  }
-  for (const { key, value, modRevision } of reports) {
-    const node = key.slice(keys.nodes.length);
-    const known = nodes.get(node) ?? { node };
-    nodes.set(node, { ...known, revision: modRevision, report: decodeReport(key, value) });
-  }
-  return [...nodes.values()].toSorted((a, b) => (a.node < b.node ? -1 : 1));
-}
 
 export interface PresenceOptions {
   readonly etcd: Pick<Etcd, 'txn' | 'grantLease' | 'keepLease' | 'revokeLease'>;
@@ -83,6 +24,8 @@ export interface PresenceOptions {
   leaseId(): number;
   /** As of now. */
   report(): NodeReport;
+  /** As of now: the copies of this node's log that are being sent, or were of late. */
+  copies(): readonly SentCopy[];
   tell(level: 'info' | 'warn', msg: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -94,6 +37,7 @@ const OUTLIVES_MS = (PRESENCE_SECONDS + 2) * 1_000;
 
 export class Presence {
   private readonly options: PresenceOptions;
+  private readonly holds: Holds;
   private leaseId = 0;
   private told = '';
   private nameTakenBy: string | undefined;
@@ -102,6 +46,7 @@ export class Presence {
 
   private constructor(options: PresenceOptions) {
     this.options = options;
+    this.holds = new Holds(options);
   }
 
   /**
@@ -114,7 +59,7 @@ export class Presence {
     const { time } = options;
     const until = time.monotonic() + OUTLIVES_MS;
     for (;;) {
-      const other = await presence.take();
+      const other = await presence.take(await presence.reported());
       if (other === undefined || signal.aborted) break;
       if (time.monotonic() >= until) {
         await presence.withdraw();
@@ -130,6 +75,7 @@ export class Presence {
   async withdraw(): Promise<void> {
     this.ending.abort();
     await this.reporting;
+    await this.holds.end();
     if (this.leaseId !== 0) await this.options.etcd.revokeLease(this.leaseId).catch(() => {});
   }
 
@@ -149,8 +95,18 @@ export class Presence {
       this.leaseId = 0;
       this.told = '';
     }
+    const report = await this.reported();
+    if (JSON.stringify(report) !== this.told) this.tellName(await this.take(report));
+  }
+
+  /**
+   * The report is made first, and the holds stand in etcd before the report does: so nobody reads
+   * how far this node's log goes without the copies that were begun before.
+   */
+  private async reported(): Promise<NodeReport> {
     const report = this.options.report();
-    if (JSON.stringify(report) !== this.told) this.tellName(await this.take());
+    await this.holds.tell();
+    return report;
   }
 
   /** A node that did not run for a while may find that another one has taken its name. */
@@ -164,7 +120,7 @@ export class Presence {
   }
 
   /** Puts the report, unless another node stands there. @returns that node's report. */
-  private async take(): Promise<NodeReport | undefined> {
+  private async take(report: NodeReport): Promise<NodeReport | undefined> {
     const { etcd, keys, node } = this.options;
     if (this.leaseId === 0) {
       const id = this.options.leaseId();
@@ -172,7 +128,6 @@ export class Presence {
       this.leaseId = id;
     }
     const key = keys.node(node);
-    const report = this.options.report();
     for (let modRevision = 0; ; ) {
       const puts = this.puts(report);
       const answer = await etcd.txn([{ key, modRevision }], puts, [{ get: key }]);
@@ -196,7 +151,9 @@ export class Presence {
       put: `${registrationsOf(keys)}${node}`,
       value: encodeRegistration(report),
     };
-    return this.told === '' ? [own, registration] : [own];
+    // The report says from now on what this copy lacks.
+    const release = { remove: keys.hold(report.mirror) };
+    return this.told === '' ? [own, registration, release] : [own];
   }
 }
 

@@ -4,7 +4,7 @@
 import type { Etcd } from '../log/etcd/etcd.ts';
 import type { Keys } from '../log/etcd/keys.ts';
 import type { ClusterNodeView } from '../model/cluster-view.ts';
-import { readNodes } from './presence.ts';
+import { readNodes } from './reports.ts';
 import { pause, type Time } from './time.ts';
 
 const LOOK_MS = 1_000;

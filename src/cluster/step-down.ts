@@ -6,8 +6,8 @@ import type { Keys } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
 import { type Beat, decodeBeat } from './beat.ts';
 import { ClusterError } from './cluster-error.ts';
-import { readNodes, registrationsOf } from './presence.ts';
-import { nextRemoves } from './trimming.ts';
+import { nextRemoves } from './next-removes.ts';
+import { readNodes, registrationsOf } from './reports.ts';
 
 type Asked = Pick<Etcd, 'range' | 'txn'>;
 

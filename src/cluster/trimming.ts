@@ -9,19 +9,15 @@
 // nothing be deleted. So a leader that was deposed without knowing it deletes nothing that it
 // should not.
 
-import {
-  type Condition,
-  type Etcd,
-  EtcdError,
-  type EtcdStatus,
-  type Operation,
-} from '../log/etcd/etcd.ts';
-import { decodeManifest, type End, type Manifest } from '../log/etcd/group.ts';
+import { type Condition, type Etcd, EtcdError, type EtcdStatus } from '../log/etcd/etcd.ts';
+import { decodeManifest, type End } from '../log/etcd/group.ts';
 import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
 import { chooseTrim, deletionRestsOn, isTrimmed, type Member } from '../log/etcd/trim.ts';
 import { decodeTrimMark, encodeTrimMark } from '../log/etcd/trim-mark.ts';
-import { type Reported, readNodes } from './presence.ts';
+import type { Hold } from './holds.ts';
+import { nextRemoves } from './next-removes.ts';
+import { type Reported, readNodes, readStanding } from './reports.ts';
 import { type Measured, Room } from './room.ts';
 import { RoomNotice, type Tell } from './room-notice.ts';
 import { pause, type Time } from './time.ts';
@@ -56,8 +52,6 @@ const ROUND_BYTES = 32 * 1024 * 1024;
 const ROUND_SHARE = 1 / 32;
 const TIGHT_ROUND_MS = 1_000;
 const LOOK_MS = 250;
-/** A group is two operations, and etcd takes 128 in a transaction. */
-const GROUPS_AT_ONCE = 60;
 const SCANNED_GROUPS = 1_000;
 /** Of what etcd may hold: so much is left there. */
 const KEPT = 0.5;
@@ -146,9 +140,10 @@ export class Trimming {
   private async mark(through: number, excess: number, tailBytes: number): Promise<number> {
     const { etcd, keys } = this.options;
     const tailMaxBytes = this.mostBytes;
-    const nodes = await readNodes(etcd, keys);
+    const { nodes, holds } = await readStanding(etcd, keys);
     const members = this.membersOf(nodes);
-    const chosen = chooseTrim({ members, holds: [], through, tailBytes, tailMaxBytes });
+    const held = holds.map(({ last }) => last);
+    const chosen = chooseTrim({ members, holds: held, through, tailBytes, tailMaxBytes });
     const end = chosen && (await this.oldest(excess, chosen.through));
     if (chosen === undefined || end === undefined || end.last <= through) return through;
     const [kv] = (await etcd.range(keys.trim, undefined)).kvs;
@@ -158,7 +153,16 @@ export class Trimming {
     const conditions = [unchanged, ...standing(keys, nodes, chosen.counted)];
     const value = encodeTrimMark({ through: end.last, check: end.check });
     const { passed } = await etcd.txn(conditions, [{ put: keys.trim, value }]);
-    return passed ? end.last : through;
+    if (!passed) return through;
+    for (const hold of holds) if (hold.last >= through && hold.last < end.last) this.leave(hold);
+    return end.last;
+  }
+
+  private leave({ by, last }: Hold): void {
+    const msg =
+      'etcd keeps no more records for a copy of the log: a node that is started on the copy is ' +
+      'refused with LOG_BEHIND';
+    this.options.tell('warn', msg, { sent_by: by, copied: last });
   }
 
   /** @returns the end of the oldest groups that come to so many bytes and not beyond `allowed`. */
@@ -225,23 +229,6 @@ const standing = (
   nodes
     .filter(({ node }) => counted.includes(node))
     .map(({ node, revision }) => ({ key: keys.node(node), modRevision: revision }));
-
-/** @returns the deletion of some groups that end by this record, their pieces included. */
-export async function nextRemoves(
-  etcd: Pick<Etcd, 'range'>,
-  keys: Keys,
-  through: number,
-): Promise<Operation[]> {
-  const range = { limit: GROUPS_AT_ONCE };
-  const { kvs } = await etcd.range(keys.groups, keys.group(through + 1), range);
-  return kvs
-    .map(({ key, value }): Manifest => decodeManifest(key, value))
-    .filter((manifest) => isTrimmed(manifest, through))
-    .flatMap(({ first }) => {
-      const pieces = keys.chunksOf(first);
-      return [{ remove: keys.group(first) }, { remove: pieces, end: prefixEnd(pieces) }];
-    });
-}
 
 function unlessCompacted(error: unknown): void {
   if (!(error instanceof EtcdError) || error.code !== 'compacted') throw error;

@@ -14,9 +14,14 @@ const CHUNK_BYTES = 512 * 1024;
 
 /**
  * @param of the cluster whose log this is
+ * @param begun told the last record that will come
  * @throws LogError, LogCorrupt; also when a segment was replaced meanwhile: then it is begun anew
  */
-export function* sentLog(dataDir: string, of?: Begin['cluster']): Generator<Buffer> {
+export function* sentLog(
+  dataDir: string,
+  of?: Begin['cluster'],
+  begun: (last: number) => void = () => {},
+): Generator<Buffer> {
   const source = openSegments(logDirOf(dataDir));
   try {
     // The writer may not have flushed yet what stands in the file.
@@ -24,6 +29,7 @@ export function* sentLog(dataDir: string, of?: Begin['cluster']): Generator<Buff
     const newest = source.lastNumber;
     const last = source.dropped.presentBefore(newest);
     const removedAt = source.removedAt(1, last);
+    begun(last);
     const cluster = of === undefined ? {} : { cluster: of };
     yield encodeFrame({ kind: 'begin', begin: { format: FORMAT, last, ...cluster } });
     for (const part of copyPlan(source, undefined, last).parts) yield* sentPart(source, part);

@@ -10,8 +10,13 @@ export interface Begin {
   readonly format: number;
   /** The last record that will come. */
   readonly last: number;
-  /** The cluster of whose log this is a copy, and the random name of that log. */
-  readonly cluster?: { readonly cluster: string; readonly log: string };
+  /** The cluster of whose log this is a copy, and the random names of that log and of the copy. */
+  readonly cluster?: {
+    readonly cluster: string;
+    readonly log: string;
+    /** Absent: the sender is an older build. */
+    readonly mirror?: string;
+  };
 }
 
 export interface Part {

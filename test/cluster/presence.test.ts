@@ -1,7 +1,8 @@
 // A node's report among the others', over an etcd in memory and a time that the test lets pass.
 
 import { expect } from 'chai';
-import { type NodeReport, Presence, readNodes } from '../../src/cluster/presence.ts';
+import { Presence } from '../../src/cluster/presence.ts';
+import { type NodeReport, readNodes } from '../../src/cluster/reports.ts';
 import type { Etcd } from '../../src/log/etcd/etcd.ts';
 import { keysOf } from '../../src/log/etcd/keys.ts';
 import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
@@ -31,6 +32,7 @@ class Stage {
           return leases;
         },
         report: () => report,
+        copies: () => [],
         tell: (level, msg) => this.told.push(`${mirror}: ${level} ${msg}`),
       },
       signal,

@@ -73,6 +73,7 @@ class Stage {
           leases += 1;
           return leases;
         },
+        copies: () => [],
         report: () => ({ url: `http://${name}`, version: '0', ...seen }),
         tell: () => {},
       },

@@ -95,9 +95,14 @@ withEtcd('a backup over HTTP of a node', { members: 1 }, (etcd) => {
     const done = await stage.command('backup', ...args);
     expect(done.code, done.err).to.equal(0);
     expect(done.out).to.include('To run a node on it');
+    const kept = `kept for a copy of the log that ${follower} sends or has sent`;
+    await stage.until('the copy is held', async () => {
+      return (await stage.run('status')).out.includes(kept) || undefined;
+    });
     await stage.ask(leader, '/v1/tasks', { payload: 'q' });
     stage.start('c');
     await stage.follows('c');
+    expect((await stage.run('status')).out).to.not.include('kept for');
     await stage.compared();
   });
 });

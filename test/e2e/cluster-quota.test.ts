@@ -27,7 +27,8 @@ class Elsewhere {
   async announce(etcd: Etcd, cluster: string): Promise<void> {
     const fixed = { url: 'http://elsewhere', mirror: 'm', machine: 'elsewhere', version: '0' };
     const options = { etcd, keys: keysOf(cluster), node: 'elsewhere', time, tell: () => {} };
-    const more = { leaseId: () => 7_777, report: () => ({ ...fixed, mirrored: this.mirrored }) };
+    const report = () => ({ ...fixed, mirrored: this.mirrored });
+    const more = { leaseId: () => 7_777, report, copies: () => [] };
     const { signal } = new AbortController();
     this.presence = await Presence.announce({ ...options, ...more }, signal);
   }

@@ -7,6 +7,7 @@
 //   c/<first>/<R>/<i>     piece i of that group, written while head had the revision R
 //   leader                who leads, and how long it has been heard; advice only
 //   nodes/<node>          what a node says of itself
+//   holds/<mirror>        what a copy of the log lacks that is being sent
 //   trim                  up to which record the groups may be deleted
 //   frozen                why nobody may start: somebody saw that etcd had been set back
 
@@ -21,10 +22,11 @@ export interface Keys {
   readonly leader: string;
   readonly trim: string;
   readonly frozen: string;
-  /** All manifests, all pieces and all nodes, each as the beginning of their keys. */
+  /** All of a kind, each as the beginning of their keys. */
   readonly groups: string;
   readonly chunks: string;
   readonly nodes: string;
+  readonly holds: string;
   group(first: number): string;
   /** @param revision of head when the pieces were written: two writers never share a key. */
   chunk(first: number, revision: number, index: number): string;
@@ -32,6 +34,8 @@ export interface Keys {
   chunksOf(first: number): string;
   /** @param name without a slash */
   node(name: string): string;
+  /** @param mirror the random name of the copy */
+  hold(mirror: string): string;
 }
 
 /** @param name of the cluster, without a slash */
@@ -48,11 +52,13 @@ export function keysOf(name: string): Keys {
     groups: at('g/'),
     chunks: at('c/'),
     nodes: at('nodes/'),
+    holds: at('holds/'),
     group: (first) => at(`g/${fixed(first)}`),
     chunk: (first, revision, index) =>
       at(`c/${fixed(first)}/${fixed(revision)}/${fixed(index, PIECE_DIGITS)}`),
     chunksOf: (first) => at(`c/${fixed(first)}/`),
     node: (node) => at(`nodes/${node}`),
+    hold: (mirror) => at(`holds/${mirror}`),
   };
 }
 

@@ -135,4 +135,30 @@ export const SCENE_FAULTS: readonly (Fault & { readonly entry: string; readonly 
       entry: 'test/simulator/replicated/late-group.js',
       scene: 'playLateGroup',
     },
+    {
+      name: 'copies that are being made are not waited for',
+      changes: [['mirrored ?? 0), ...holds)', 'mirrored ?? 0))']],
+      seenBy: ['hold'],
+      entry: 'test/simulator/replicated/held-copy.js',
+      scene: 'playHeldCopies',
+    },
+    {
+      name: 'copies are looked at before the report is made',
+      changes: [
+        [
+          'const report = this.options.report(); await this.holds.tell();',
+          'await this.holds.tell(); const report = this.options.report();',
+        ],
+      ],
+      seenBy: ['hold'],
+      entry: 'test/simulator/replicated/held-copy.js',
+      scene: 'playHeldCopies',
+    },
+    {
+      name: 'a copy is held until it was sent',
+      changes: [['if (!held.copy.isWhole && !(', 'if (!(']],
+      seenBy: ['hold'],
+      entry: 'test/simulator/replicated/held-copy.js',
+      scene: 'playHeldCopies',
+    },
   ];

@@ -49,6 +49,7 @@ export class ProductNode {
         follow: (events) => log.follow(events, (record) => standby.took(record)),
       },
       heard: this.heard,
+      copies: () => [],
       written: () => 0,
       counts: () => ({ resolved: { durable: 0, resent: 0, unknown: 0 }, etcd_errors: {} }),
       tailMaxBytes: cluster.settings.tailMaxBytes,

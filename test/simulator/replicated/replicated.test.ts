@@ -9,6 +9,7 @@ import type { Fault } from '../faults.ts';
 import { plantIn } from '../plant.ts';
 import type { Run } from '../run.ts';
 import { CLUSTER_FAULTS, SCENE_FAULTS } from './cluster-faults.ts';
+import { playHeldCopies } from './held-copy.ts';
 import { playLateGroup } from './late-group.ts';
 import { playRestored } from './restored.ts';
 import { runCluster } from './run.ts';
@@ -54,6 +55,11 @@ describe('simulator of several nodes', () => {
       expect(failure, transcript(20)).to.equal(undefined);
     });
   }
+
+  it('a copy of the log is held until a node runs on it', async () => {
+    const { failure, transcript } = await playHeldCopies(sized(4, 1));
+    expect(failure, transcript(1)).to.equal(undefined);
+  });
 
   it('a group that was given up does not arrive after all', async () => {
     const { failure, transcript } = await playLateGroup();
