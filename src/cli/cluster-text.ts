@@ -1,6 +1,7 @@
 // Owns how `cluster status` reads.
 
 import type { ClusterStatus } from '../cluster/cluster-status.ts';
+import { MIRRORS_MIN } from '../log/etcd/trim.ts';
 
 export async function statusText(status: ClusterStatus): Promise<string> {
   const { cluster, leader, url, epoch, last_sequence, halted, tail, alarms, members } = status;
@@ -25,6 +26,7 @@ export async function statusText(status: ClusterStatus): Promise<string> {
     '',
     `in etcd: ${tail.groups} groups of records, ${size(tail.bytes)}; ` +
       `trimmed up to record ${tail.trimmed}`,
+    ...(tail.trimmed === 0 ? [] : [heldText(tail)]),
     ...status.holds.map(
       ({ by, last }) =>
         `kept for a copy of the log that ${by} sends or has sent: the records after ${last}`,
@@ -42,6 +44,13 @@ export async function statusText(status: ClusterStatus): Promise<string> {
     ),
   ];
   return lines.join('\n');
+}
+
+function heldText({ trimmed, holders }: ClusterStatus['tail']): string {
+  const machines = holders === 1 ? '1 machine' : `${holders} machines`;
+  const text = `the records up to ${trimmed} lie on ${machines} with a running node`;
+  if (holders >= MIRRORS_MIN) return text;
+  return `TOO FEW COPIES: ${text}, and not in etcd; start the other nodes, or make a new one`;
 }
 
 const shown = (value: number | string | undefined): string =>

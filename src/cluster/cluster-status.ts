@@ -4,11 +4,12 @@ import type { Etcd } from '../log/etcd/etcd.ts';
 import { decodeManifest } from '../log/etcd/group.ts';
 import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
+import { holdersOf } from '../log/etcd/trim.ts';
 import { frozenText } from '../log/etcd/trim-mark.ts';
 import { decodeBeat } from './beat.ts';
 import type { Hold } from './holds.ts';
 import { readAgreement } from './joining.ts';
-import { readStanding } from './reports.ts';
+import { memberOf, readStanding } from './reports.ts';
 
 export interface ClusterStatus {
   readonly cluster: string;
@@ -22,7 +23,14 @@ export interface ClusterStatus {
   readonly halted: string | undefined;
   readonly nodes: readonly NodeStatus[];
   /** What etcd holds of the log. */
-  readonly tail: { readonly groups: number; readonly bytes: number; readonly trimmed: number };
+  readonly tail: {
+    readonly groups: number;
+    readonly bytes: number;
+    /** Up to this record groups may be deleted. */
+    readonly trimmed: number;
+    /** Machines with a running node that holds all of that. */
+    readonly holders: number;
+  };
   /** Copies of the log for which etcd keeps what they lack. */
   readonly holds: readonly Hold[];
   readonly members: readonly MemberStatus[];
@@ -58,7 +66,7 @@ export async function clusterStatus(
   cluster: string,
 ): Promise<ClusterStatus> {
   await readAgreement(etcd, keys, cluster);
-  const [{ known, trim, frozen }, { nodes, holds }, leader, members, alarms, tail] =
+  const [{ known, trim, frozen }, { nodes, holds }, leader, servers, alarms, tail] =
     await Promise.all([
       look(etcd, keys),
       readStanding(etcd, keys),
@@ -70,6 +78,8 @@ export async function clusterStatus(
   const [kv] = leader.kvs;
   const beat = kv && decodeBeat(kv.value);
   const last = known?.head.last ?? 0;
+  const trimmed = trim?.through ?? 0;
+  const members = nodes.map((one) => memberOf(one));
   return {
     cluster,
     leader: beat?.node,
@@ -85,9 +95,9 @@ export async function clusterStatus(
       lag: report && Math.max(0, last - report.mirrored),
       version: report?.version,
     })),
-    tail: { ...tail, trimmed: trim?.through ?? 0 },
+    tail: { ...tail, trimmed, holders: holdersOf(members, trimmed) },
     holds,
-    members: members.map((one) => ({
+    members: servers.map((one) => ({
       member: one.member,
       version: one.version,
       leads: one.leader === one.member,

@@ -4,6 +4,7 @@
 import type { Etcd } from '../log/etcd/etcd.ts';
 import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
 import { jsonBytes, numberIn, readStrictly, textIn } from '../log/etcd/strict-json.ts';
+import type { Member } from '../log/etcd/trim.ts';
 import { decodeHold, type Hold } from './holds.ts';
 
 export interface NodeReport {
@@ -52,6 +53,15 @@ export interface Reported {
   readonly revision: number;
   readonly registration?: Registration;
 }
+
+/** The node as the rules of trimming look at it. @param silentMs 0 for one that runs */
+export const memberOf = ({ node, report, registration }: Reported, silentMs = 0): Member => ({
+  node,
+  machine: report?.machine ?? registration?.machine ?? node,
+  mirrored: report?.mirrored,
+  isLive: report !== undefined,
+  silentMs,
+});
 
 export interface Standing {
   /** In the order of their names. */

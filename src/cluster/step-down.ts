@@ -4,10 +4,11 @@
 import type { Etcd } from '../log/etcd/etcd.ts';
 import type { Keys } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
+import { holdersOf, MIRRORS_MIN, mayForgetNode } from '../log/etcd/trim.ts';
 import { type Beat, decodeBeat } from './beat.ts';
 import { ClusterError } from './cluster-error.ts';
 import { nextRemoves } from './next-removes.ts';
-import { readNodes, registrationsOf } from './reports.ts';
+import { memberOf, readNodes, registrationsOf } from './reports.ts';
 
 type Asked = Pick<Etcd, 'range' | 'txn'>;
 
@@ -37,9 +38,6 @@ export async function askToStepDown(etcd: Asked, keys: Keys): Promise<Beat> {
   return passed ? leader.beat : askToStepDown(etcd, keys);
 }
 
-/** Copies of history that etcd has deleted must stay: so many nodes must hold it. */
-const HOLDERS_MIN = 2;
-
 /** @throws ClusterError CLUSTER_REFUSED, EtcdError */
 export async function forgetNode(etcd: Asked, keys: Keys, name: string): Promise<void> {
   const [nodes, { trim }] = await Promise.all([readNodes(etcd, keys), look(etcd, keys)]);
@@ -47,11 +45,11 @@ export async function forgetNode(etcd: Asked, keys: Keys, name: string): Promise
   if (found === undefined) throw refused(`the cluster has no node ${name}`);
   if (found.report !== undefined) throw refused(`${name} runs; stop it first`);
   const through = trim?.through ?? 0;
-  const holders = nodes.filter(({ report }) => report && report.mirrored >= through);
-  if (through > 0 && holders.length < HOLDERS_MIN) {
+  const members = nodes.map((one) => memberOf(one));
+  if (through > 0 && !mayForgetNode(members, name, through)) {
     throw refused(
-      `etcd has deleted the records up to ${through}, and ${holders.length} of the nodes that ` +
-        `run hold them; ${HOLDERS_MIN} must`,
+      `etcd has deleted the records up to ${through}, and the machines whose nodes run and hold ` +
+        `them are ${holdersOf(members, through)}; ${MIRRORS_MIN} must be left`,
     );
   }
   const conditions = [{ key: keys.node(name), modRevision: 0 }];

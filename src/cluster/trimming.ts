@@ -13,11 +13,18 @@ import { type Condition, type Etcd, EtcdError, type EtcdStatus } from '../log/et
 import { decodeManifest, type End } from '../log/etcd/group.ts';
 import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
 import { look } from '../log/etcd/snapshot.ts';
-import { chooseTrim, deletionRestsOn, isTrimmed, type Member } from '../log/etcd/trim.ts';
+import {
+  chooseTrim,
+  deletionRestsOn,
+  holdersOf,
+  isTrimmed,
+  type Member,
+} from '../log/etcd/trim.ts';
 import { decodeTrimMark, encodeTrimMark } from '../log/etcd/trim-mark.ts';
+import { HoldersNotice } from './holders-notice.ts';
 import type { Hold } from './holds.ts';
 import { nextRemoves } from './next-removes.ts';
-import { type Reported, readNodes, readStanding } from './reports.ts';
+import { memberOf, type Reported, readNodes, readStanding } from './reports.ts';
 import { type Measured, Room } from './room.ts';
 import { RoomNotice, type Tell } from './room-notice.ts';
 import { pause, type Time } from './time.ts';
@@ -37,6 +44,8 @@ export interface TrimmingOptions {
 export interface TrimFigures {
   /** Up to this record groups may be deleted in etcd. */
   readonly trimmed: number;
+  /** Machines with a running node that holds all of that; absent: etcd has the whole log. */
+  readonly holders?: number;
   /** What is in use of the fullest member's database. */
   readonly database_bytes: number;
   /** The least of the members' quotas; absent: they do not tell it. */
@@ -59,6 +68,7 @@ const KEPT = 0.5;
 export class Trimming {
   readonly room: Room;
   private readonly notice: RoomNotice;
+  private readonly holdersNotice: HoldersNotice;
   private figures: TrimFigures | undefined;
   private readonly options: TrimmingOptions;
   /** When each node that does not run was last heard of. */
@@ -70,6 +80,7 @@ export class Trimming {
     this.options = options;
     this.room = new Room(options.written);
     this.notice = new RoomNotice(this.room, options.tell);
+    this.holdersNotice = new HoldersNotice(options.tell);
   }
 
   /** Why no new task is taken, in words; undefined: there is room. */
@@ -103,9 +114,18 @@ export class Trimming {
     const excess = database_bytes - KEPT * this.mostBytes;
     const trimmed = excess > 0 ? await this.mark(through, excess, database_bytes) : through;
     const quota = quotaBytes === undefined ? {} : { quota_bytes: quotaBytes };
-    this.figures = { trimmed, database_bytes, ...quota, members: status.length };
+    const held = trimmed === 0 ? {} : { holders: await this.holders(trimmed) };
+    this.figures = { trimmed, ...held, database_bytes, ...quota, members: status.length };
     this.notice.look();
     this.options.told(this.figures);
+  }
+
+  /** @returns machines with a running node that holds the log up to this record. */
+  private async holders(through: number): Promise<number> {
+    const { etcd, keys } = this.options;
+    const holders = holdersOf(this.membersOf(await readNodes(etcd, keys)), through);
+    this.holdersNotice.look(holders, through);
+    return holders;
   }
 
   /** What etcd may hold before absent nodes are left behind. */
@@ -199,15 +219,10 @@ export class Trimming {
 
   private membersOf(nodes: readonly Reported[]): Member[] {
     const now = this.options.time.monotonic();
-    return nodes.map(({ node, report, registration }) => {
+    return nodes.map((one) => {
+      const { node, report } = one;
       if (report !== undefined || !this.heardAt.has(node)) this.heardAt.set(node, now);
-      return {
-        node,
-        machine: report?.machine ?? registration?.machine ?? node,
-        mirrored: report?.mirrored,
-        isLive: report !== undefined,
-        silentMs: now - (this.heardAt.get(node) ?? now),
-      };
+      return memberOf(one, now - (this.heardAt.get(node) ?? now));
     });
   }
 }

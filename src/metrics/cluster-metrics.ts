@@ -22,6 +22,7 @@ export function addCluster(out: Exposition, view: ClusterView): void {
   out.set('leasehold_cluster_etcd_quota_bytes', etcd?.quota_bytes);
   out.set('leasehold_cluster_refuses_tasks', view.refusing === undefined ? 0 : 1);
   out.set('leasehold_cluster_trimmed_sequence', etcd?.trimmed);
+  out.set('leasehold_cluster_trimmed_holders', etcd?.holders);
 }
 
 function addCounts(out: Exposition, counts: ClusterView['counts']): void {

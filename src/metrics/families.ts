@@ -221,6 +221,13 @@ export const FAMILIES = {
       'Shown by the leader: up to this record etcd may have deleted what enough nodes hold. ' +
       'Standing still while the database grows: fewer than two machines run nodes.',
   },
+  leasehold_cluster_trimmed_holders: {
+    type: 'gauge',
+    help:
+      'Shown by the leader: machines with a running node that holds all that etcd may have ' +
+      'deleted; absent while etcd has the whole log. Below 2: the loss of one more disk loses ' +
+      'history; start the other nodes, or make a new one.',
+  },
 } as const satisfies Readonly<Record<string, Family>>;
 
 export type MetricName = keyof typeof FAMILIES;

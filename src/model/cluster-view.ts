@@ -26,6 +26,8 @@ export interface ClusterView {
   readonly etcd?: {
     /** Up to this record etcd may have deleted what the nodes hold. */
     readonly trimmed: number;
+    /** Machines with a running node that holds all of that; absent: etcd has the whole log. */
+    readonly holders?: number;
     /** What is in use of the fullest member's database. */
     readonly database_bytes: number;
     /** The least of the members' quotas; absent when they do not tell it. */

@@ -34,12 +34,14 @@ const SOUND: ServerFacts = {
   retentionFailedMs: 1,
   failedTasks: 0,
   process: { commits: 9, commitMeanMs: 1, commitMostMs: 5, openFiles: 60, maxFiles: 65_536 },
+  cluster: undefined,
   upMs: 999_999,
   unasked: [],
   isWhole: true,
   poisonThreshold: 10,
   expiring: [],
 };
+const CLUSTER = { nodes: 2, holders: undefined, refusing: undefined };
 const LOG: LogFacts = {
   lastNumber: 9,
   looked: 9,
@@ -70,6 +72,8 @@ describe('what doctor thinks of a server', () => {
   it('is ok where all is in order', () => {
     expect(server({})).to.deep.equal([]);
     expect(server({ poisonThreshold: 0 })).to.deep.equal([]);
+    expect(server({ cluster: CLUSTER })).to.deep.equal([]);
+    expect(server({ cluster: { ...CLUSTER, holders: 2 } })).to.deep.equal([]);
   });
 
   const process = SOUND.process as NonNullable<ServerFacts['process']>;
@@ -83,6 +87,9 @@ describe('what doctor thinks of a server', () => {
     [{ process: { ...process, openFiles: 40_000 } }, 'look file descriptors'],
     [{ process: { ...process, openFiles: 65_000 } }, 'bad file descriptors'],
     [{ process: { ...process, maxFiles: 1_024 } }, 'look file descriptors'],
+    [{ cluster: { ...CLUSTER, nodes: 1 } }, 'look cluster'],
+    [{ cluster: { ...CLUSTER, holders: 1 } }, 'bad cluster'],
+    [{ cluster: { ...CLUSTER, refusing: 'etcd is nearly full' } }, 'bad cluster'],
     [{ clockOffsetMs: -1_500 }, 'look clock'],
     [{ clockOffsetMs: 86_400_000 }, 'bad clock'],
     [{ localOffsetMs: 5_000 }, 'look clock, from here'],

@@ -2,8 +2,10 @@
 // nodes that come, change and go.
 
 import { expect } from 'chai';
+import { type AgreedKnobs, encodeAgreement } from '../../src/cluster/agreement.ts';
+import { clusterStatus } from '../../src/cluster/cluster-status.ts';
 import { Presence } from '../../src/cluster/presence.ts';
-import { freeRoom } from '../../src/cluster/step-down.ts';
+import { forgetNode, freeRoom } from '../../src/cluster/step-down.ts';
 import { Trimming } from '../../src/cluster/trimming.ts';
 import type { Etcd } from '../../src/log/etcd/etcd.ts';
 import { decodeManifest, encodeManifest } from '../../src/log/etcd/group.ts';
@@ -30,6 +32,7 @@ class Stage {
   readonly time: ClusterTime;
   readonly presences = new Map<string, Presence>();
   trimmed = 0;
+  holders: number | undefined;
   written = 0;
   /** Groups that were put. */
   end = 0;
@@ -91,8 +94,9 @@ class Stage {
       tailMaxBytes,
       written: () => this.written,
       tell: (_, msg) => void this.told.push(msg),
-      told: ({ trimmed }) => {
+      told: ({ trimmed, holders }) => {
         this.trimmed = trimmed;
+        this.holders = holders;
       },
     });
   }
@@ -175,6 +179,52 @@ describe('trimming', () => {
       await rounds(stage.trimming(200_000), 5);
       expect(stage.groups).to.have.length(100);
       expect(stage.trimmed).to.equal(0);
+    });
+  }
+
+  it('says on how many machines lies what was deleted, and warns of too few', async () => {
+    const { stage, b } = await full();
+    const meta = encodeAgreement({ log: 'l', format: 1, knobs: {} as AgreedKnobs });
+    stage.etcd.txn([], [{ put: keys.meta, value: meta }]);
+    const trimming = stage.trimming(1_000_000);
+    await stage.trimming(4_000_000).round();
+    expect(stage.holders).to.equal(undefined);
+    await trimming.round();
+    expect(stage.holders).to.equal(2);
+    expect(stage.told).to.deep.equal([]);
+    const { tail } = await clusterStatus(stage.direct, keys, 'orders');
+    expect([tail.trimmed, tail.holders]).to.deep.equal([stage.trimmed, 2]);
+    b.mirrored = 3;
+    await stage.time.pass(2_000);
+    await rounds(trimming, 2);
+    expect(stage.holders).to.equal(1);
+    expect(stage.told).to.deep.equal([
+      'the records that etcd has deleted lie on fewer than two machines with a running node',
+    ]);
+    expect((await clusterStatus(stage.direct, keys, 'orders')).tail.holders).to.equal(1);
+    b.mirrored = 1_000;
+    await stage.time.pass(2_000);
+    await rounds(trimming, 2);
+    expect(stage.told.slice(1)).to.deep.equal([
+      'the records that etcd has deleted lie on two machines again',
+    ]);
+  });
+
+  for (const [machine, isRefused] of [
+    ['x', true],
+    ['y', false],
+  ] as const) {
+    it(`lets a node be forgotten while x and ${machine} hold all, if these are two`, async () => {
+      const stage = new Stage(100);
+      await stage.node('a', seen(1_000, 'x'));
+      await stage.node('b', seen(1_000, machine));
+      await (await stage.node('c', seen(1_000, 'z'))).withdraw();
+      stage.etcd.txn([], [{ put: keys.trim, value: encodeTrimMark({ through: 9, check: 1 }) }]);
+      const refused = await forgetNode(stage.direct, keys, 'c').catch(({ message }) => message);
+      const words =
+        'etcd has deleted the records up to 9, and the machines whose nodes run and hold them ' +
+        'are 1; 2 must be left';
+      expect(refused).to.equal(isRefused ? words : undefined);
     });
   }
 

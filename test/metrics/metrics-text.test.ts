@@ -66,7 +66,7 @@ const leader: ClusterView = {
     resolved: { durable: 3, resent: 4, unknown: 5 },
     etcd_errors: { no_answer: 6 },
   },
-  etcd: { trimmed: 3, database_bytes: 5_000, quota_bytes: 9_000, members: 3 },
+  etcd: { trimmed: 3, holders: 1, database_bytes: 5_000, quota_bytes: 9_000, members: 3 },
 };
 
 const answer = answerOf(unavailable('mailbox_full', 'full'));
@@ -90,6 +90,7 @@ describe('metrics', () => {
     ).equal(4);
     expect(valueOf(samples, 'leasehold_cluster_etcd_errors_total', { code: 'no_answer' })).equal(6);
     expect(valueOf(samples, 'leasehold_cluster_node_lag_records', { node: 'b' })).equal(2);
+    expect(valueOf(samples, 'leasehold_cluster_trimmed_holders')).equal(1);
     expect(valueOf(samples, 'leasehold_clock_offset_seconds')).equal(-0.25);
     expect(valueOf(samples, 'leasehold_event_loop_lag_seconds', { actor: 'http' })).equal(0.02);
   });

@@ -25,6 +25,7 @@ export const PAGES = {
   alerts: 'docs/OPERATING.md#alerts',
   wrong: 'docs/OPERATING.md#when-something-is-wrong',
   doctor: 'docs/OPERATING.md#doctor',
+  cluster: 'docs/REPLICATION.md#operate-it',
 } as const;
 export type Page = keyof typeof PAGES;
 

@@ -24,6 +24,8 @@ export interface ServerFacts {
   readonly failedTasks: number;
   /** undefined: metrics cannot be asked over this transport. */
   readonly process: ProcessFacts | undefined;
+  /** undefined: a server without a cluster. */
+  readonly cluster: ClusterFacts | undefined;
   /** How long what follows has been watched. */
   readonly upMs: number;
   readonly unasked: readonly string[];
@@ -31,6 +33,15 @@ export interface ServerFacts {
   readonly isWhole: boolean;
   readonly poisonThreshold: number;
   readonly expiring: readonly { readonly taskId: string; readonly expirations: number }[];
+}
+
+export interface ClusterFacts {
+  /** Nodes that run. */
+  readonly nodes: number;
+  /** Machines with a running node that holds what etcd has deleted; undefined: etcd has it all. */
+  readonly holders: number | undefined;
+  /** Why new tasks are refused, in words. */
+  readonly refusing: string | undefined;
 }
 
 export interface ProcessFacts {
@@ -51,6 +62,7 @@ export const judgeServer = (facts: ServerFacts): Finding[] => [
   answers(facts),
   version(facts),
   ...(facts.process === undefined ? [elsewhere()] : ofProcess(facts.process)),
+  ...(facts.cluster === undefined ? [] : [cluster(facts.cluster)]),
   serverClock(facts),
   localClock(facts),
   load(facts),
@@ -104,6 +116,20 @@ export function fileLimit(most: number, open?: number): Finding {
   const verdict = most < 256 || share >= 0.9 ? 'bad' : most < 4_096 || share >= 0.6 ? 'look' : 'ok';
   const figure = `${inUse}${most} may be open; each connection takes one`;
   return { check: 'file descriptors', verdict, figure, page: 'wrong' };
+}
+
+function cluster({ nodes, holders, refusing }: ClusterFacts): Finding {
+  const check = 'cluster';
+  const page = 'cluster';
+  if (refusing !== undefined) return { check, verdict: 'bad', figure: refusing, page };
+  const where = holders === 1 ? 'one machine' : `${holders} machines`;
+  const held =
+    holders === undefined
+      ? 'etcd has the whole log'
+      : `what etcd has deleted lies on ${where} with a running node`;
+  const isBad = holders !== undefined && holders < 2;
+  const figure = `${nodes} node${nodes === 1 ? ' runs' : 's run'}; ${held}`;
+  return { check, verdict: isBad ? 'bad' : nodes < 2 ? 'look' : 'ok', figure, page };
 }
 
 function serverClock({ clockOffsetMs }: ServerFacts): Finding {

@@ -3,11 +3,12 @@
 import { clock } from '../../../actors/shared/clock.ts';
 import { monotonicMs } from '../../client/local-clock.ts';
 import type { Wire } from '../../client/transport.ts';
+import type { ClusterView } from '../../model/cluster-view.ts';
 import type { Fields } from '../overview-table.ts';
 import { successOf } from '../refusals.ts';
 import type { Server } from '../server.ts';
 import type { ServerOptions } from '../server-options.ts';
-import type { ProcessFacts, ServerFacts } from './judge-server.ts';
+import type { ClusterFacts, ProcessFacts, ServerFacts } from './judge-server.ts';
 
 const SAMPLES = 5;
 const ASKED_WITHIN_MS = 60_000;
@@ -45,10 +46,17 @@ export async function serverFacts(
     retentionFailedMs: knob('retention_failed_ms'),
     failedTasks: (tasks['FAILED'] ?? 0) + (tasks['DEAD'] ?? 0),
     process: isHttp ? processFacts(await metricsText(ask)) : undefined,
+    cluster: clusterFacts(await ask('cluster')),
     ...(await unaskedQueues(ask)),
     poisonThreshold: knob('poison_threshold'),
     expiring: await expiringTasks(ask, number('log_last_sequence')),
   };
+}
+
+function clusterFacts(view: Fields): ClusterFacts | undefined {
+  if (view['role'] === 'single') return undefined;
+  const { nodes, etcd, refusing } = view as unknown as ClusterView;
+  return { nodes: nodes.length, holders: etcd?.holders, refusing };
 }
 
 const metricsText = async (ask: Ask): Promise<string> =>

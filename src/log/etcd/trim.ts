@@ -40,7 +40,7 @@ export interface Trim {
 /** A node that was heard of so recently may come back at once: its records are kept for it. */
 export const ABSENT_AFTER_MS = 60_000;
 /** Fewer mirrors than this never are enough, however few nodes there are. */
-const MIRRORS_MIN = 2;
+export const MIRRORS_MIN = 2;
 
 /** @returns undefined when nothing more may be deleted now. */
 export function chooseTrim(input: TrimInput): Trim | undefined {
