@@ -18,6 +18,8 @@ const QUOTA = 24 * 1024 * 1024;
 const TIMES = sized(10, 2);
 const PAYLOAD = 'x'.repeat(64 * 1024);
 const AT_ONCE = 8;
+/** A lease outlives the filling of etcd, however busy the machine is. */
+const LONG_LEASE = ['--lease-duration-ms', '1h', '--execution-window-ms', '2h'];
 
 /** Says of a copy elsewhere that it holds what it was told last. */
 class Elsewhere {
@@ -45,7 +47,9 @@ withEtcd('etcd with a small quota', { members: 1, flags }, (cluster) => {
   let etcd: Etcd;
   let elsewhere: Elsewhere;
   beforeEach(async () => {
-    stage = await ClusterStage.open(cluster(), ['a']);
+    stage = await ClusterStage.open(cluster(), ['a'], false);
+    await stage.run('init', ...LONG_LEASE);
+    stage.start('a', LONG_LEASE);
     etcd = openEtcd({ urls: cluster().urls, callMs: 10_000 });
     elsewhere = new Elsewhere();
   });

@@ -239,7 +239,9 @@ export function holdsTheContract(
       /** Records 1..30 in groups of three, with every task whose number ends in `digit` removed. */
       async function sifted(digits: string): Promise<Log> {
         const log = await filled(1);
-        for (let from = 2; from <= 30; from += 3) await log.append(group(from, from + 2));
+        for (let from = 2; from <= 30; from += 3) {
+          expect(await log.append(group(from, from + 2))).to.equal('durable');
+        }
         for (const segment of log.sealed()) {
           const keep = ({ seq }: LogRecord) => !digits.includes(String(seq).at(-1) as string);
           await log.rewrite(segment, keep);

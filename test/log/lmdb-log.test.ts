@@ -8,6 +8,9 @@ import type { Log } from '../../src/log/log.ts';
 import { holdsTheContract } from './contract.ts';
 import { breakDataFile, rewriteEntry } from './lmdb-faults.ts';
 
+/** A bound against hanging: a device that is only slow must not be given up. */
+const STALL_MS = 60_000;
+
 for (const [name, segmentBytes] of [
   ['LmdbLog', 64 * 1024 * 1024],
   ['LmdbLog with tiny segments', 1],
@@ -17,7 +20,7 @@ for (const [name, segmentBytes] of [
     const opened: LmdbLog[] = [];
     return {
       open: async (): Promise<Log> => {
-        const log = await openLmdbLog({ dataDir, segmentBytes, lock: false, stallMs: 2_000 });
+        const log = await openLmdbLog({ dataDir, segmentBytes, lock: false, stallMs: STALL_MS });
         opened.push(log);
         return log;
       },

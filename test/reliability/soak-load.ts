@@ -76,6 +76,12 @@ export class Load {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
+  /** Resolves when so many more tasks were submitted, or a call went wrong. */
+  async goesOn(tasks: number): Promise<void> {
+    const target = this.#made + tasks;
+    while (this.#made < target && this.#running && this.#failure === undefined) await pause(5);
+  }
+
   /** @returns the times in ms of the calls since the last look. */
   takeTimes(op: Op): number[] {
     return this.#took.get(op)?.splice(0) ?? [];

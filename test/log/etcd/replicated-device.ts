@@ -91,7 +91,7 @@ export class ReplicatedDevice implements Device {
     const { etcd, keys, options } = this;
     const { segmentBytes = 64 * 1024 * 1024, pieceBytes } = options;
     const link = new FaultyLink(etcd);
-    const mirror = await openLmdbLog({ dataDir, segmentBytes, lock: false, stallMs: 2_000 });
+    const mirror = await openLmdbLog({ dataDir, segmentBytes, lock: false, stallMs: STALL_MS });
     try {
       const log = await openReplicatedLog({
         ...{ etcd: link, keys, mirror, writer: randomUUID(), node: path.basename(dataDir) },
