@@ -3,6 +3,7 @@
 // holds it.
 
 const { readFileSync, writeFileSync } = require('node:fs');
+const { relative } = require('node:path');
 const { Spec } = require('mocha').reporters;
 
 const LINGER_MS = 15_000;
@@ -22,10 +23,20 @@ function processorSeconds() {
 module.exports = class Reporter extends Spec {
   constructor(runner, options) {
     super(runner, options);
+    const files = {};
+    let before = 0;
+    /** What was taken since the last time is the file's; what was taken first is mocha's start. */
+    const take = (file = 'mocha') => {
+      const now = processorSeconds() ?? 0;
+      files[file] = (files[file] ?? 0) + now - before;
+      before = now;
+    };
+    runner.once('start', () => take());
+    runner.on('suite end', ({ file }) => take(file && relative('dist/test', file)));
     runner.once('end', () => {
       const file = process.env.TEST_RESULT;
       const failed = this.failures.map((test) => test.fullTitle());
-      const told = { ...this.stats, failed, processorSeconds: processorSeconds() };
+      const told = { ...this.stats, failed, files };
       if (file) writeFileSync(file, JSON.stringify(told));
       setTimeout(() => {
         console.error('the tests are over, but held open by:', process.getActiveResourcesInfo());

@@ -127,7 +127,7 @@ if (tier.env) {
 
 const runs = [...tier.runs];
 const scratch = mkdtempSync(join(tmpdir(), 'leasehold-test-'));
-const sum = { passes: 0, failures: 0, pending: 0, failed: [] };
+const sum = { passes: 0, failures: 0, pending: 0, failed: [], files: {} };
 const next = async () => {
   for (let run = runs.shift(); run !== undefined; run = runs.shift()) add(await mocha(run));
 };
@@ -136,15 +136,27 @@ rmSync(scratch, { recursive: true });
 
 if (process.env.TEST_RESULT) writeFileSync(process.env.TEST_RESULT, JSON.stringify(sum));
 for (const title of sum.failed) console.log(`failed: ${title}`);
+if (process.env.TIMES) tellTimes();
 if (sum.pending > 0) console.log(`${sum.pending} skipped on this machine`);
 console.log(`${sum.passes} passed, ${sum.failures} failed`);
 process.exitCode = sum.passes > 0 && sum.failures === 0 ? 0 : 1;
 
-function add({ passes, failures, pending, failed }) {
+function add({ passes, failures, pending, failed, files = {} }) {
   sum.passes += passes;
   sum.failures += failures;
   sum.pending += pending;
   sum.failed.push(...failed);
+  for (const [file, seconds] of Object.entries(files)) {
+    sum.files[file] = (sum.files[file] ?? 0) + seconds;
+  }
+}
+
+/** The processor seconds of each file, the most expensive first. */
+function tellTimes() {
+  const files = Object.entries(sum.files).sort(([, a], [, b]) => b - a);
+  for (const [file, seconds] of files) console.log(`${seconds.toFixed(1).padStart(7)} ${file}`);
+  const whole = files.reduce((all, [, seconds]) => all + seconds, 0);
+  console.log(`${whole.toFixed(1).padStart(7)} seconds of a processor in all`);
 }
 
 /** @returns what a run of these files came to; what it printed is printed when it is over. */
@@ -169,9 +181,8 @@ function mocha(files) {
       process.stdout.write(Buffer.concat(printed));
       const came = resultOf(result, files, code);
       if (process.env.TIMES) {
-        const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-        const processor = came.processorSeconds?.toFixed(1) ?? '?';
-        console.log(`took ${seconds} s, ${processor} of a processor: ${files.join(' ')}`);
+        const seconds = (performance.now() - began) / 1_000;
+        console.log(`took ${seconds.toFixed(0)} s: ${files.join(' ')}`);
       }
       resolve(came);
     });

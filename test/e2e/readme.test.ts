@@ -14,8 +14,12 @@ import { block, steps } from './readme.ts';
 import { Stage } from './support.ts';
 
 const execute = promisify(execFile);
-/** The transcript's leases of 10 s would hold up the suite: all its times are divided by this. */
-const FASTER = 4;
+/**
+ * The transcript's leases of 10 s would hold up the suite: all its times are divided by this. Where
+ * a machine is too slow for leases so short, the transcript is played as it stands.
+ */
+const FASTER = [4, 1] as const;
+type Factor = (typeof FASTER)[number];
 const LONG = ['twice', 'rehearsal'];
 const EXECUTED = `"${process.execPath}" "${EXECUTABLE}"`;
 
@@ -29,13 +33,41 @@ async function shell(command: string, env: NodeJS.ProcessEnv = {}): Promise<stri
 const timeless = (text: string): string =>
   text.replaceAll(/\d\d:\d\d:\d\d\.\d{3}/g, 'TIME').replaceAll(/\bcli-[\w-]{12}\b/g, 'cli-ID');
 
-const faster = (text: string): string =>
+const faster = (text: string, factor: Factor): string =>
   text
-    .replaceAll(/\((\d+\.\d) s\)/g, (_, s: string) => `(${(Number(s) / FASTER).toFixed(1)} s)`)
-    .replaceAll(/^sleep (\d+)$/gm, (_, s: string) => `sleep ${Number(s) / FASTER}`)
+    .replaceAll(/\((\d+\.\d) s\)/g, (_, s: string) => `(${(Number(s) / factor).toFixed(1)} s)`)
+    .replaceAll(/^sleep (\d+)$/gm, (_, s: string) => `sleep ${Number(s) / factor}`)
     .replaceAll(/--lease-duration-ms (\d+)/g, (_, ms: string) => {
-      return `--lease-duration-ms ${Number(ms) / FASTER}`;
+      return `--lease-duration-ms ${Number(ms) / factor}`;
     });
+
+interface Shown {
+  readonly command: string;
+  readonly shown: string;
+  readonly expected: string;
+}
+
+/** The transcript on a server of its own, to its end or to the first command that shows else. */
+async function playTwice(factor: Factor): Promise<Shown[]> {
+  const heading = 'See a task run twice';
+  const flags = faster(block(heading, 'sh').replace('npm start --', ''), factor).trim().split(' ');
+  expect(flags).to.include('--data-dir');
+  const stage = await Stage.open();
+  const played: Shown[] = [];
+  try {
+    await stage.serve(flags.slice(2)).ready();
+    for (const { command, output } of steps(block(heading, 'console'))) {
+      const quick = faster(command, factor).replaceAll('npx leasehold', EXECUTED);
+      const shown = timeless(await shell(quick, { LEASEHOLD_URL: stage.url }));
+      const expected = timeless(faster(output, factor));
+      played.push({ command, shown, expected });
+      if (shown !== expected) return played;
+    }
+    return played;
+  } finally {
+    await stage.close();
+  }
+}
 
 describe('the README', () => {
   let stage: Stage;
@@ -70,23 +102,13 @@ describe('the README', () => {
 
   if (isPlayed('twice', LONG)) {
     it('shows a task that runs twice exactly as it does', async () => {
-      const heading = 'See a task run twice';
-      const flags = faster(block(heading, 'sh').replace('npm start --', '')).trim().split(' ');
-      expect(flags).to.include('--data-dir');
-      const other = await Stage.open();
-      try {
-        await other.serve(flags.slice(2)).ready();
-        const played: string[] = [];
-        for (const { command, output } of steps(block(heading, 'console'))) {
-          const quick = faster(command).replaceAll('npx leasehold', EXECUTED);
-          const shown = await shell(quick, { LEASEHOLD_URL: other.url });
-          expect(timeless(shown), command).to.equal(timeless(faster(output)));
-          played.push(command);
-        }
-        expect(played).to.have.length(7);
-      } finally {
-        await other.close();
+      let played: Shown[] = [];
+      for (const factor of FASTER) {
+        played = await playTwice(factor);
+        if (played.every(({ shown, expected }) => shown === expected)) break;
       }
+      for (const { command, shown, expected } of played) expect(shown, command).to.equal(expected);
+      expect(played).to.have.length(7);
     });
   }
 

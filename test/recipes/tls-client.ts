@@ -1,11 +1,11 @@
 // What a program does through a proxy that speaks TLS, to be run with NODE_EXTRA_CA_CERTS: prints
 // what came of each step, as one line of JSON.
 //
-// usage: node tls-client.js URL TOKEN
+// usage: node tls-client.js URL TOKEN POLL-MS
 
 import { Client, LeaseholdError, Worker } from '../../src/index.ts';
 
-const [url = '', token = ''] = process.argv.slice(2);
+const [url = '', token = '', pollMs = ''] = process.argv.slice(2);
 /** A record that is held back in a buffer would not come at all. */
 const FOLLOW_MS = 10_000;
 /** Far less than the long poll, which waits for 20 s. */
@@ -82,7 +82,7 @@ async function withoutToken(): Promise<string> {
 
 try {
   const done = { batch: await batch(), work: await work(), follow: await follow() };
-  const polls = { poll: await poll(2_500), stop: await stop() };
+  const polls = { poll: await poll(Number(pollMs)), stop: await stop() };
   const more = { ...polls, stranger: await withoutToken() };
   console.log(JSON.stringify({ ...done, ...more }));
 } catch (error) {

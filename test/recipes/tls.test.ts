@@ -18,6 +18,9 @@ const TOKEN = 'a-token-of-the-tests';
 const CLIENT = fileURLToPath(new URL('./tls-client.js', import.meta.url));
 const read = (name: string): string => fs.readFileSync(path.join('docs', 'examples', name), 'utf8');
 
+/** A busy machine may need longer than the first for what is no long poll. */
+const CUT_SECONDS = [1, 10];
+
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-tls-'));
 const at = (name: string): string => path.join(folder, name);
 fs.writeFileSync(at('token'), `${TOKEN}\n`);
@@ -95,8 +98,8 @@ describe('the recipes for TLS', function () {
   afterEach(endPrograms);
   after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-  const client = async (url: string, env: NodeJS.ProcessEnv) => {
-    const program = new Program(process.execPath, [CLIENT, url, TOKEN], env);
+  const client = async (url: string, env: NodeJS.ProcessEnv, pollMs = 2_500) => {
+    const program = new Program(process.execPath, [CLIENT, url, TOKEN, `${pollMs}`], env);
     await program.ended();
     return JSON.parse(program.lines.find((line) => line.startsWith('{')) ?? '{}') as object;
   };
@@ -132,7 +135,12 @@ describe('the recipes for TLS', function () {
       });
 
       it('would cut long polls off with a shorter time', async () => {
-        const answer = await client(await start({ '75s': '1s' }), knowing);
+        let answer: object = {};
+        for (const seconds of CUT_SECONDS) {
+          const url = await start({ '75s': `${seconds}s` });
+          answer = await client(url, knowing, 2_500 * seconds);
+          if ('work' in answer) break;
+        }
         expect(answer).to.include({ work: 'done', poll: 'UNREACHABLE' });
         const [, seconds] =
           /(\d+)s/.exec(/timeout (\d+s)/.exec(read(exampleOf(proxy)))?.[1] ?? '') ?? [];
