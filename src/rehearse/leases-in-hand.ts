@@ -3,7 +3,7 @@
 
 import type { AttemptEnd } from '../explain/explanation.ts';
 import { inFlightMs } from './allowances.ts';
-import type { Recorded, Story, ToldAttempt } from './rehearsed-coordinator.ts';
+import type { Recorded, Story, ToldAttempt } from './coordinator-requests.ts';
 import { isHeartbeat, isReport } from './requests.ts';
 import type { Effect, Exchange, GrantedLease, Traffic, WorkerEvent } from './traffic.ts';
 

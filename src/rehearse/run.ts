@@ -10,12 +10,13 @@ import { TASK_STATES } from '../model/task-states.ts';
 import { TRANSITIONS } from '../model/transitions.ts';
 import { patienceMs, startMs, stopMs } from './allowances.ts';
 import type { CleanUp } from './clean-up.ts';
+import type { CoordinatorRequests } from './coordinator-requests.ts';
 import { httpProxy, type Proxy } from './http-proxy.ts';
 import { Ledger } from './ledger.ts';
 import { lineProxy } from './line-proxy.ts';
 import { whyNoTaskTaken } from './no-task-taken.ts';
 import { type Arrival, type Held, type Point, Points } from './points.ts';
-import { bareEnv, RehearsedCoordinator } from './rehearsed-coordinator.ts';
+import { bareEnv, type CoordinatorOptions, RehearsedCoordinator } from './rehearsed-coordinator.ts';
 import { Stalls } from './slow-machine.ts';
 import { Traffic } from './traffic.ts';
 import { WorkerProcess } from './worker-process.ts';
@@ -31,6 +32,8 @@ export interface RunOptions {
   /** undefined: there is no ledger. */
   readonly ledger: { readonly refusesOldTokens: boolean } | undefined;
   readonly cleanUp: CleanUp;
+  /** Undefined: each run has a coordinator in a process of its own. */
+  readonly openCoordinator?: (options: CoordinatorOptions) => Promise<CoordinatorRequests>;
   /** Called with each new task before any worker is started. */
   readonly onSubmitted?: ((taskId: string) => Promise<void>) | undefined;
 }
@@ -66,7 +69,7 @@ export class Run {
   readonly payloads = new Map<string, string>();
   readonly options: RunOptions;
   private readonly dir: string;
-  readonly coordinator: RehearsedCoordinator;
+  readonly coordinator: CoordinatorRequests;
   private readonly proxies: Proxy[] = [];
   private ledger: Ledger | undefined;
   private restarts = 0;
@@ -74,7 +77,7 @@ export class Run {
   /** Workers that are being started. Their proxies would outlive a run that closed meanwhile. */
   private starting: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: RunOptions, dir: string, coordinator: RehearsedCoordinator) {
+  private constructor(options: RunOptions, dir: string, coordinator: CoordinatorRequests) {
     this.options = options;
     this.dir = dir;
     this.coordinator = coordinator;
@@ -83,7 +86,8 @@ export class Run {
   static async open(options: RunOptions): Promise<Run> {
     const dir = await mkdtemp(path.join(os.tmpdir(), 'leasehold-rehearsal-'));
     options.cleanUp.add('folder', dir);
-    const run = new Run(options, dir, await RehearsedCoordinator.open(dir, options));
+    const { openCoordinator: openOne = RehearsedCoordinator.open, leaseMs, cleanUp } = options;
+    const run = new Run(options, dir, await openOne({ dir, leaseMs, cleanUp }));
     if (options.ledger !== undefined) {
       const { points, traffic } = run;
       const workerOf = (token: number): number => run.workerOf(`L${token}`);

@@ -1,12 +1,17 @@
-// Owns how a test rehearses a worker: with the executable, as a user would, and with its verdicts
-// read from the JSON.
+// Owns how a test rehearses a worker: with the executable, as a user would, or in the test's own
+// process with a coordinator that starts in no time.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CleanUp } from '../../src/rehearse/clean-up.ts';
+import { rehearse as play } from '../../src/rehearse/rehearse.ts';
+import { isFailure, reportJson } from '../../src/rehearse/report.ts';
+import { MemoryCoordinator } from './memory-coordinator.ts';
 
+const LEASE_MS = 2_000;
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const SOURCES = fileURLToPath(new URL('../../../test/rehearse/workers/', import.meta.url));
 
@@ -20,12 +25,16 @@ export const careful = (): string => `exec node ${SOURCES}careful.mjs`;
 export interface Told {
   readonly status: number;
   readonly err: string;
+  readonly seed: number | undefined;
   readonly scenarios: readonly {
     readonly name: string;
     readonly verdict: string | null;
     readonly faults: readonly { readonly name: string; readonly evidence: readonly string[] }[];
   }[];
 }
+
+const readJson = (text: string): Pick<Told, 'scenarios' | 'seed'> =>
+  JSON.parse(text || '{"scenarios":[]}') as Pick<Told, 'scenarios' | 'seed'>;
 
 export const faultsOf = ({ scenarios }: Pick<Told, 'scenarios'>): readonly string[] => [
   ...new Set(scenarios.flatMap(({ faults }) => faults.map(({ name }) => name))),
@@ -34,6 +43,7 @@ export const faultsOf = ({ scenarios }: Pick<Told, 'scenarios'>): readonly strin
 export const chosen = (...names: string[]): string[] =>
   names.flatMap((name) => ['--scenario', name]);
 
+/** With the executable. */
 export async function rehearse(command: string, payload: string, ...more: string[]): Promise<Told> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'leasehold-rehearse-test-'));
   const file = path.join(dir, 'payloads.jsonl');
@@ -42,10 +52,43 @@ export async function rehearse(command: string, payload: string, ...more: string
   const told = await new Promise<Told>((resolve) => {
     execFile(process.execPath, args, { maxBuffer: 2 ** 26 }, (error, out, err) => {
       const status = error === null ? 0 : Number(error.code);
-      const { scenarios } = JSON.parse(out || '{"scenarios":[]}') as Pick<Told, 'scenarios'>;
-      resolve({ status, err, scenarios });
+      resolve({ status, err, ...readJson(out) });
     });
   });
   rmSync(dir, { recursive: true, force: true });
   return told;
+}
+
+export interface HereOptions {
+  readonly payload?: string;
+  readonly queue?: string;
+  /** Whether there is a ledger. */
+  readonly effects?: boolean;
+  readonly seed?: number;
+  readonly scenarios: readonly string[];
+}
+
+/** In this process, with scenarios in which nobody kills the coordinator. */
+export async function rehearseHere(
+  command: string,
+  { payload = '{"a":1}', queue = 'default', effects = true, seed = 1, scenarios }: HereOptions,
+): Promise<Told> {
+  const cleanUp = new CleanUp();
+  try {
+    const results = await play({
+      command,
+      queue,
+      payloads: [payload],
+      leaseMs: LEASE_MS,
+      seed,
+      ledger: effects ? { refusesOldTokens: false } : undefined,
+      names: scenarios,
+      cleanUp,
+      openCoordinator: MemoryCoordinator.open,
+    });
+    const status = results.some(isFailure) ? 1 : 0;
+    return { status, err: '', ...readJson(reportJson(results, seed)) };
+  } finally {
+    await cleanUp.close();
+  }
 }

@@ -5,7 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { block } from '../e2e/readme.ts';
-import { chosen, rehearse, type Told } from './rehearsal.ts';
+import { rehearseHere, type Told } from './rehearsal.ts';
 
 const SCENARIOS = ['confirmation-lost', 'confirmation-unavailable', 'report-lost'];
 const MAIL = /^.*console\.log\(`attempt .*$/m;
@@ -23,8 +23,9 @@ describe('a rehearsal of the Worker in README.md', () => {
     const file = fileURLToPath(new URL(`./readme-${process.pid}.mjs`, import.meta.url));
     writeFileSync(file, worker.replace(MAIL, EFFECT));
     try {
-      const more = ['--queue', 'mail', '--effects-url', ...chosen(...SCENARIOS)];
-      return await rehearse(`exec node ${file}`, '{"to":"a@example.org"}', ...more);
+      const payload = '{"to":"a@example.org"}';
+      const options = { payload, queue: 'mail', scenarios: SCENARIOS };
+      return await rehearseHere(`exec node ${file}`, options);
     } finally {
       rmSync(file);
     }
@@ -32,19 +33,19 @@ describe('a rehearsal of the Worker in README.md', () => {
 
   it('finds that it keeps the contract', async () => {
     expect(text).to.match(MAIL).and.to.match(CHECK);
-    const { scenarios, status, err } = await told(text);
+    const { scenarios, status } = await told(text);
     const verdicts = scenarios.map(({ name, verdict }) => `${name} ${verdict}`);
     const all = ['undisturbed', 'confirmation-lost', 'confirmation-unavailable', 'report-lost'];
-    expect(verdicts, err).to.deep.equal(all.map((name) => `${name} kept`));
+    expect(verdicts).to.deep.equal(all.map((name) => `${name} kept`));
     expect(status).to.equal(0);
   }).timeout(120_000);
 
   it('convicts its old text of having completed a task without its effect', async () => {
     const old = text.replace(CHECK, 'if (!(await stillMine())) return undefined;');
-    const { scenarios, err } = await told(old);
+    const { scenarios } = await told(old);
     const found = scenarios.map(({ faults }) => faults.map(({ name }) => name));
     const fault = ['completed-without-effect'];
-    expect(found, err).to.deep.equal([[], fault, fault, []]);
+    expect(found).to.deep.equal([[], fault, fault, []]);
     const [lost, refused] = scenarios.slice(1).map(({ faults }) => faults[0]?.evidence[0]);
     const words = (why: string): RegExp =>
       new RegExp(

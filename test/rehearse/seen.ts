@@ -1,9 +1,9 @@
 // Owns the smallest traffic that a judgement needs: worker 1 with lease L3 of task T2, and what
 // else a test says was seen.
 
+import type { ToldAttempt } from '../../src/rehearse/coordinator-requests.ts';
 import { type Judgement, judge } from '../../src/rehearse/judge.ts';
 import type { Evidence } from '../../src/rehearse/leases-in-hand.ts';
-import type { ToldAttempt } from '../../src/rehearse/rehearsed-coordinator.ts';
 import type { AbandonedEffect, Effect, Exchange, WorkerEvent } from '../../src/rehearse/traffic.ts';
 
 const LEASE_MS = 1_000;
