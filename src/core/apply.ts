@@ -36,7 +36,7 @@ import { weigh } from './weights.ts';
 export function apply(state: State, record: LogRecord): void {
   const subject = subjectOfRecord(state, record);
   const refused = check(state, record, subject);
-  invariant(refused === undefined, `record ${record.seq} (${record.type}): ${refused}`);
+  invariant(refused === undefined, 'record', record.seq, record.type, 'cannot be:', refused);
   applyChecked(state, record, subject);
 }
 
@@ -88,7 +88,7 @@ function applyCreated(state: State, record: TaskCreated, { digest }: Subject): n
   const row = state.tasks.add(record.seq, state.contracts.join(record).index);
   wait(state, row, Math.max(record.at, record.notBefore ?? 0), record);
   if (record.requestId !== undefined) {
-    invariant(digest !== undefined, `the request id of task ${record.seq} has no digest`);
+    invariant(digest !== undefined, 'the request id of task', record.seq, 'has no digest');
     const content = record.contentHash ?? new Uint8Array(16);
     state.requestIds.add(digest, row, digestOf(content));
   }
@@ -172,7 +172,7 @@ function applyFailed(state: State, record: TaskFailed, subject: Subject): void {
 
 function applyCancelled(state: State, record: TaskCancelled, { row }: Subject): void {
   const history = state.histories.get(row);
-  invariant(history !== undefined, `task ${record.taskId} has no ended lease`);
+  invariant(history !== undefined, 'task', record.taskId, 'has no ended lease');
   const place = placeOf(history, record.leaseId);
   const lease = history.leases[place] as EndedLease;
   history.leases[place] = {
@@ -240,6 +240,6 @@ function count(state: State, row: number, by: 1 | -1): void {
 }
 
 function leaseOf({ row, lease }: Subject): ActiveLease {
-  invariant(lease !== undefined, `the task in row ${row} has no current lease`);
+  invariant(lease !== undefined, 'the task in row', row, 'has no current lease');
   return lease;
 }

@@ -53,7 +53,7 @@ function chooseHeartbeat(
   { lease }: Subject,
   now: number,
 ): Choice {
-  invariant(lease?.leaseId === leaseId, `lease ${leaseId} is not current`);
+  invariant(lease?.leaseId === leaseId, 'lease', leaseId, 'is not current');
   const record = extended(context, lease, now);
   return record === undefined ? { answer: heartbeatUnchanged(lease, now) } : { append: record };
 }

@@ -49,7 +49,7 @@ export class WideColumn {
   }
 
   set(row: number, value: number): void {
-    if (value >= 2 ** 48) invariant(false, `${value} is no number of a record, and no time`);
+    invariant(value < 2 ** 48, value, 'is no number of a record, and no time');
     let chunk = this.chunks[row >>> CHUNK_BITS];
     if (chunk === undefined) {
       chunk = new Uint16Array(CHUNK_ROWS * 3);

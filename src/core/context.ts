@@ -20,6 +20,6 @@ export function recordAt<T extends RecordType>(
   type: T,
 ): Extract<LogRecord, { type: T }> {
   const record = context.read(seq);
-  invariant(record?.type === type, `record ${seq} should be a ${type}, it is ${record?.type}`);
+  invariant(record?.type === type, 'record', seq, 'should be a', type, 'but it is', record?.type);
   return record as Extract<LogRecord, { type: T }>;
 }

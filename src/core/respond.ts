@@ -37,7 +37,7 @@ export function respond(state: State, record: LogRecord, subject: Subject, now: 
           };
     case 'LeaseExtended': {
       const { lease } = subject;
-      invariant(lease !== undefined, `lease ${record.leaseId} is not current`);
+      invariant(lease !== undefined, 'lease', record.leaseId, 'is not current');
       return heartbeatOk(lease, now, record.seq);
     }
     case 'TaskCompleted':
@@ -62,7 +62,7 @@ export function respond(state: State, record: LogRecord, subject: Subject, now: 
       };
     }
     default:
-      invariant(false, `no request is answered by a ${record.type}`);
+      invariant(false, 'no request is answered by a', record.type);
   }
 }
 
@@ -138,10 +138,10 @@ export function leaseOf(context: Context, grant: LeaseGranted, row: number, now:
 
 function previousAttempt(context: Context, grant: LeaseGranted, row: number): PreviousAttempt {
   const last = context.state.histories.get(row)?.leases.at(-1);
-  invariant(last !== undefined, `attempt ${grant.attempt} of ${grant.taskId} has none before it`);
+  invariant(last !== undefined, 'attempt', grant.attempt, 'of', grant.taskId, 'has none before it');
   const before = recordAt(context, last.leaseId, 'LeaseGranted');
   const end = context.read(last.endRecord);
-  invariant(end !== undefined, `record ${last.endRecord} is missing`);
+  invariant(end !== undefined, 'record', last.endRecord, 'is missing');
   return {
     attempt: before.attempt,
     leaseId: last.leaseId,

@@ -47,7 +47,7 @@ export interface StartRead {
 export function explain(story: TaskStory): Explanation {
   const { records, standing } = story;
   const created = records[0];
-  invariant(created?.type === 'TaskCreated', `task ${standing.taskId} has no TaskCreated`);
+  invariant(created?.type === 'TaskCreated', 'task', standing.taskId, 'has no TaskCreated');
   const tell = teller(created.at);
   const starts = startsIn(story);
   const attempts = attemptsOf(created, records).map((attempt) => ({

@@ -94,7 +94,7 @@ export function assertContiguous(records: readonly LogRecord[]): number {
   const first = records[0]?.seq ?? 0;
   invariant(first >= 1, 'a group has at least one record, numbered from 1');
   for (let i = 1; i < records.length; i++) {
-    invariant(records[i]?.seq === first + i, `record ${first + i} of a group is missing`);
+    invariant(records[i]?.seq === first + i, 'record', first + i, 'of a group is missing');
   }
   return first;
 }

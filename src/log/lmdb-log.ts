@@ -161,7 +161,7 @@ export class LmdbLog implements Log {
     signal?: AbortSignal,
   ): Promise<number> {
     const old = this.segments.list.find((segment) => segment.first === first);
-    invariant(old?.seal !== undefined, `no sealed segment begins with record ${first}`);
+    invariant(old?.seal !== undefined, 'no sealed segment begins with record', first);
     return (await this.replace([old], keep, signal))?.removed ?? 0;
   }
 

@@ -178,7 +178,7 @@ export class Coordinator {
   private decide(record: LogRecord, subject: Subject): void {
     record.seq = this.state.lastSeq + 1;
     const refused = check(this.state, record, subject);
-    invariant(refused === undefined, `chose a ${record.type} that cannot be: ${refused}`);
+    invariant(refused === undefined, 'chose a', record.type, 'that cannot be:', refused);
     this.commits.append(record);
     applyChecked(this.state, record, subject);
     this.granting.noticed(record, subject);

@@ -113,7 +113,7 @@ export class Recovery {
   private async becomeWriter(): Promise<void> {
     const record = this.started();
     const refused = check(this.state, record);
-    invariant(refused === undefined, `cannot start: ${refused}`);
+    invariant(refused === undefined, 'cannot start:', refused);
     const result = await this.options.log.start(record);
     if (result === 'fenced') {
       this.end(fenced());

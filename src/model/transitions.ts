@@ -132,7 +132,7 @@ export function transitionOf(from: From, record: LogRecord): Transition | undefi
 export function transitionAfter(tracked: From, record: LogRecord): Transition {
   const ways = TRANSITIONS.filter((one) => one.record === record.type && takes(one, record));
   const [way] = ways;
-  invariant(way !== undefined, `a ${record.type} is about no task`);
+  invariant(way !== undefined, 'a', record.type, 'is about no task');
   return ways.find(({ from }) => from === tracked) ?? way;
 }
 

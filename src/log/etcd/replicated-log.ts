@@ -144,7 +144,7 @@ export class ReplicatedLog implements Log {
     return this.line.run(async () => {
       const { last, epoch } = this.tail.known.head;
       invariant(this.tail.isWriter, 'only a writer that has started may append');
-      invariant(first === last + 1, `record ${first} does not follow record ${last}`);
+      invariant(first === last + 1, 'record', first, 'does not follow record', last);
       const agreed = await this.tail.append(records, epoch);
       return agreed === 'durable' ? this.mirror.append(records) : agreed;
     });
