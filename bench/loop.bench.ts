@@ -3,7 +3,7 @@
 
 import { BatchWriter } from '../src/mailbox/frame.ts';
 import type { Request } from '../src/model/request.ts';
-import { format } from '../src/protocol/format.ts';
+import { writeAnswer } from '../src/protocol/answer-frame.ts';
 import { decodeRequest, encodeRequest } from '../src/protocol/request-codec.ts';
 import { type Bench, interleaved, type Row, rowOf } from './harness.ts';
 import { KeptLog } from './kept-log.ts';
@@ -30,7 +30,7 @@ async function costs(withBytes: boolean): Promise<CostUs> {
   const coordinator = await startCoordinator(new KeptLog(), (response) => {
     if (response.kind === 'leased') for (const one of response.leases) open.push(one);
     else if (response.kind === 'refusal') throw new Error(`refused: ${response.reason}`);
-    if (withBytes) answers.writeText(0, 'reply', 0, format(response));
+    if (withBytes) answers.compose(0, 'reply', writeAnswer, response);
   });
   const run = async (verb: Verb, requests: readonly Request[]): Promise<void> => {
     // Copies: the encoder's view is overwritten by the next request.

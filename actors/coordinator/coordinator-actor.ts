@@ -7,8 +7,7 @@ import { Coordinator } from '../../src/loop/coordinator.ts';
 import type { CoordinatorEvents } from '../../src/loop/loop-options.ts';
 import { Consumer, type MailboxSink, type Peer } from '../../src/mailbox/consumer.ts';
 import type { MailboxEnd } from '../../src/mailbox/mailbox.ts';
-import { headOf } from '../../src/protocol/answer-frame.ts';
-import { format } from '../../src/protocol/format.ts';
+import { writeAnswer } from '../../src/protocol/answer-frame.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
 import { clock } from '../shared/clock.ts';
 import type { CoordinatorData, FromCoordinator } from '../shared/control.ts';
@@ -28,6 +27,7 @@ const DRAIN_BYTES = 8 * 1024 * 1024;
 const ABANDON_MS = 1_500;
 /** A ticket of the loop is its producer's place here times this, plus the producer's own ticket. */
 const TICKETS = 2 ** 32;
+const NOTHING = new Uint8Array(0);
 
 /** What the thread gives to the actor in it. */
 export interface ActorSeams {
@@ -173,7 +173,7 @@ export class CoordinatorActor {
         const sight = sightOf(this.loop.view, refused, clock.monotonic());
         this.notices.look(sight).forEach(this.seams.say);
         // The timer sends the next tick when this one is answered: they never pile up.
-        this.consumer.replyText(from, ticket, 0, '');
+        this.consumer.reply(from, ticket, NOTHING);
         return;
       }
       if (kind === 'request' || kind === 'report') this.company.came();
@@ -194,7 +194,7 @@ export class CoordinatorActor {
       answer: (ticket, response) => {
         this.company.answered();
         const peer = this.peers[Math.floor(ticket / TICKETS)] as Peer;
-        this.consumer.replyText(peer, ticket % TICKETS, headOf(response), format(response));
+        this.consumer.replyBy(peer, ticket % TICKETS, writeAnswer, response);
       },
       durable: (seq) => {
         progress.durable = seq;

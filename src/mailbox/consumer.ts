@@ -4,7 +4,7 @@
 // is pushed to it.
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { BatchReader, frameBytes, type Message, type MessageKind } from './frame.ts';
+import { BatchReader, frameBytes, type Message, type MessageKind, type Write } from './frame.ts';
 import { Admitted, Gauge } from './gauge.ts';
 import type { MailboxEnd } from './mailbox.ts';
 import { Outbox } from './outbox.ts';
@@ -114,9 +114,9 @@ export class Consumer {
     if (to.alive) to.outbox.push(ticket, 'reply', message);
   }
 
-  /** The same for an answer of one word and a text. */
-  replyText(to: Peer, ticket: number, word: number, text: string): void {
-    if (to.alive) to.outbox.pushText(ticket, 'reply', word, text);
+  /** The same for an answer that `write` writes to where it is sent from. */
+  replyBy<T>(to: Peer, ticket: number, write: Write<T>, value: T): void {
+    if (to.alive) to.outbox.compose(ticket, 'reply', write, value);
   }
 
   /** Sends what is gathered now, not at the end of the turn. */

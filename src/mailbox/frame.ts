@@ -1,6 +1,8 @@
 // Owns how messages lie in a batch: frames of three 32-bit words (length, ticket, kind) and the
-// message, padded to 4 bytes so that headers are read and written as words. It knows nothing of
-// what a message says. Both ends live in one process, so the machine's byte order is the order.
+// message, padded to 4 bytes so that each header is aligned. It knows nothing of what a message
+// says.
+
+import { ByteWriter } from '../model/bytes.ts';
 
 /**
  * request: counts against the bound.
@@ -16,9 +18,8 @@ export type MessageKind = (typeof messageKinds)[number];
 const HEADER_BYTES = 12;
 // Small enough that the other thread has something to do while a burst is still being written.
 const BATCH_BYTES = 16 * 1024;
-const WORD_BYTES = 4;
-/** UTF-8 of one code unit of a string. */
-const CODE_UNIT_BYTES_MAX = 3;
+/** Of a writer: a message whose length is not known before may stand across the end of a batch. */
+const BUFFER_BYTES = 2 * BATCH_BYTES;
 
 /** What a message of so many bytes occupies in a batch, and so what it counts in the bound. */
 export const frameBytes = (messageBytes: number): number => (messageBytes + HEADER_BYTES + 3) & ~3;
@@ -36,12 +37,14 @@ export interface Message {
 
 export const viewOf = ({ bytes, from, to }: Message): Buffer => bytes.subarray(from, to);
 
+/** Writes a message that is made of a value. The two are kept apart: a closure would be garbage. */
+export type Write<T> = (out: ByteWriter, value: T) => void;
+
 /** Gathers frames in one buffer that is used again and again; what is sent is an exact copy. */
 export class BatchWriter {
   readonly #send: (batch: ArrayBuffer) => void;
-  readonly #buffer = new ArrayBuffer(BATCH_BYTES);
-  readonly #words = new Uint32Array(this.#buffer);
-  readonly #bytes = Buffer.from(this.#buffer);
+  #out = new ByteWriter(BUFFER_BYTES);
+  /** Where the last whole frame ends. */
   #used = 0;
 
   /** @param send called with each finished batch, oldest first. */
@@ -51,78 +54,42 @@ export class BatchWriter {
 
   /** Copies the message: the caller may reuse its bytes at once. A full batch is sent. */
   write(ticket: number, kind: MessageKind, message: Uint8Array): void {
-    const size = frameBytes(message.length);
-    if (size > BATCH_BYTES - this.#used) this.flush();
-    if (size > BATCH_BYTES) return this.#sendAlone(ticket, kind, message);
-    putFrame(this.#words, this.#bytes, this.#used, ticket, kind, message);
-    this.#used += size;
+    if (frameBytes(message.length) > BATCH_BYTES - this.#used) this.flush();
+    this.compose(ticket, kind, writeBytes, message);
   }
 
-  /**
-   * A message of one word, low byte first, and a text in UTF-8. The text becomes bytes at the place
-   * from which they are sent.
-   */
-  writeText(ticket: number, kind: MessageKind, word: number, text: string): void {
-    const most = frameBytes(WORD_BYTES + text.length * CODE_UNIT_BYTES_MAX);
-    if (most > BATCH_BYTES - this.#used) this.flush();
-    if (most > BATCH_BYTES) return this.write(ticket, kind, ofWordAndText(word, text));
-    const start = this.#used + HEADER_BYTES;
-    this.#bytes.writeUInt32LE(word, start);
-    const length = WORD_BYTES + this.#bytes.write(text, start + WORD_BYTES, 'utf8');
-    putHeader(this.#words, this.#used, ticket, kind, length);
-    this.#used += frameBytes(length);
+  /** A message whose length is known only when it stands at the place from which it is sent. */
+  compose<T>(ticket: number, kind: MessageKind, write: Write<T>, value: T): void {
+    const out = this.#out;
+    // A message whose writing ended in an error stands there without a header: it is overwritten.
+    out.length = this.#used;
+    const start = out.claim(HEADER_BYTES);
+    write(out, value);
+    const length = out.length - start - HEADER_BYTES;
+    out.claim(frameBytes(length) - length - HEADER_BYTES);
+    out.setU32(start, length);
+    out.setU32(start + 4, ticket);
+    out.setU32(start + 8, messageKinds.indexOf(kind));
+    this.#used = out.length;
+    if (this.#used >= BATCH_BYTES) this.flush();
   }
 
   flush(): void {
     if (this.#used === 0) return;
-    const batch = this.#buffer.slice(0, this.#used);
+    this.#out.length = this.#used;
+    const batch = this.#out.copy();
     this.#used = 0;
+    // It grew for a long message.
+    if (batch.byteLength > BUFFER_BYTES) this.#out = new ByteWriter(BUFFER_BYTES);
     this.#send(batch);
   }
-
-  #sendAlone(ticket: number, kind: MessageKind, message: Uint8Array): void {
-    const buffer = new ArrayBuffer(frameBytes(message.length));
-    putFrame(new Uint32Array(buffer), new Uint8Array(buffer), 0, ticket, kind, message);
-    this.#send(buffer);
-  }
 }
 
-function ofWordAndText(word: number, text: string): Uint8Array {
-  const message = Buffer.allocUnsafe(WORD_BYTES + Buffer.byteLength(text));
-  message.writeUInt32LE(word, 0);
-  message.write(text, WORD_BYTES, 'utf8');
-  return message;
-}
-
-function putHeader(
-  words: Uint32Array,
-  offset: number,
-  ticket: number,
-  kind: MessageKind,
-  length: number,
-): void {
-  const word = offset >>> 2;
-  words[word] = length;
-  words[word + 1] = ticket;
-  words[word + 2] = messageKinds.indexOf(kind);
-}
-
-function putFrame(
-  words: Uint32Array,
-  bytes: Uint8Array,
-  offset: number,
-  ticket: number,
-  kind: MessageKind,
-  message: Uint8Array,
-): void {
-  putHeader(words, offset, ticket, kind, message.length);
-  bytes.set(message, offset + HEADER_BYTES);
-}
+const writeBytes: Write<Uint8Array> = (out, message) => out.raw(message);
 
 /** Walks through a batch, and is itself the message at which it stands. */
 export class BatchReader implements Message {
   readonly bytes: Buffer;
-  readonly #words: Uint32Array;
   #offset = 0;
   ticket = 0;
   kind: MessageKind = 'request';
@@ -131,7 +98,6 @@ export class BatchReader implements Message {
 
   constructor(batch: ArrayBuffer) {
     this.bytes = Buffer.from(batch);
-    this.#words = new Uint32Array(batch);
   }
 
   get done(): boolean {
@@ -141,11 +107,12 @@ export class BatchReader implements Message {
   /** Steps to the next frame; false at the end. */
   next(): boolean {
     if (this.done) return false;
-    const word = this.#offset >>> 2;
-    const length = this.#words[word] as number;
-    this.ticket = this.#words[word + 1] as number;
-    this.kind = messageKinds[this.#words[word + 2] as number] as MessageKind;
-    this.from = this.#offset + HEADER_BYTES;
+    const { bytes } = this;
+    const start = this.#offset;
+    const length = bytes.readUInt32LE(start);
+    this.ticket = bytes.readUInt32LE(start + 4);
+    this.kind = messageKinds[bytes.readUInt32LE(start + 8)] as MessageKind;
+    this.from = start + HEADER_BYTES;
     this.to = this.from + length;
     this.#offset += frameBytes(length);
     return true;

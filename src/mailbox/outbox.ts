@@ -4,7 +4,7 @@
 // after every single callback, and measured slower for a lone message too.)
 
 import type { MessagePort } from 'node:worker_threads';
-import { BatchWriter, type MessageKind } from './frame.ts';
+import { BatchWriter, type MessageKind, type Write } from './frame.ts';
 
 export class Outbox {
   readonly #writer: BatchWriter;
@@ -19,8 +19,9 @@ export class Outbox {
     this.#schedule();
   }
 
-  pushText(ticket: number, kind: MessageKind, word: number, text: string): void {
-    this.#writer.writeText(ticket, kind, word, text);
+  /** The same for a message that `write` writes to where it is sent from. */
+  compose<T>(ticket: number, kind: MessageKind, write: Write<T>, value: T): void {
+    this.#writer.compose(ticket, kind, write, value);
     this.#schedule();
   }
 

@@ -6,7 +6,7 @@
 
 const FOUR_GROUPS = 0x1000_0000; // 2^28: four groups of seven bits fit the fast integer range.
 const HIGH_END = 2 ** 25; // 28 + 25 bits are the 53 of a safe integer.
-const ASCII_LOOP_MAX = 40; // Below this a loop beats the call into the runtime's UTF-8 encoder.
+const ASCII_LOOP_MAX = 80; // Below this a loop beats the call into the runtime's UTF-8 encoder.
 const EMPTY = Buffer.alloc(0);
 
 /** A growing buffer; `reset` keeps the memory, so one writer serves many messages. */
@@ -28,6 +28,11 @@ export class ByteWriter {
     if (this.buffer.length - this.length >= size) return;
     this.buffer = Buffer.allocUnsafeSlow(capacity);
     this.length = 0;
+  }
+
+  /** @returns a copy of what was written. */
+  copy(): ArrayBuffer {
+    return this.buffer.buffer.slice(0, this.length) as ArrayBuffer;
   }
 
   /** @returns what was written without copying it: valid until the next write or reset. */
@@ -82,16 +87,22 @@ export class ByteWriter {
    * A lone surrogate becomes U+FFFD. A caller that must not lose one refuses the string before.
    */
   string(value: string): void {
-    if (value.length <= ASCII_LOOP_MAX && this.asciiString(value)) return;
-    const size = Buffer.byteLength(value);
-    this.varint(size);
-    const at = this.claim(size);
-    this.buffer.write(value, at, size, 'utf8');
+    if (value.length <= ASCII_LOOP_MAX && this.ascii(value, this.length + 1)) {
+      this.buffer[this.length - value.length - 1] = value.length;
+      return;
+    }
+    this.varint(Buffer.byteLength(value));
+    this.text(value);
   }
 
   /** Length-prefixed. */
   bytes(value: Uint8Array): void {
     this.varint(value.length);
+    this.raw(value);
+  }
+
+  /** Without their length. */
+  raw(value: Uint8Array): void {
     const at = this.claim(value.length);
     this.buffer.set(value, at);
   }
@@ -101,29 +112,25 @@ export class ByteWriter {
     for (let i = 0; i < length; i += 1) this.buffer[at + i] = buffer[i] as number;
   }
 
-  /** One byte of presence, then the value; as is the next. */
-  optionalVarint(value: number | undefined): void {
-    this.bool(value !== undefined);
-    if (value !== undefined) this.varint(value);
+  /** As `string`, but without the length. */
+  text(value: string): void {
+    if (value.length <= ASCII_LOOP_MAX && this.ascii(value, this.length)) return;
+    const size = Buffer.byteLength(value);
+    const at = this.claim(size);
+    this.buffer.write(value, at, size, 'utf8');
   }
 
-  optionalString(value: string | undefined): void {
-    this.bool(value !== undefined);
-    if (value !== undefined) this.string(value);
-  }
-
-  private asciiString(value: string): boolean {
+  /** Writes there unless a letter is beyond ASCII. @returns whether it has. */
+  private ascii(value: string, start: number): boolean {
     const size = value.length;
-    if (this.length + size + 1 > this.buffer.length) this.grow(size + 1);
+    if (start + size > this.buffer.length) this.grow(size + 1);
     const { buffer } = this;
-    let at = this.length;
-    buffer[at++] = size;
     for (let i = 0; i < size; i++) {
       const code = value.charCodeAt(i);
       if (code > 0x7f) return false;
-      buffer[at++] = code;
+      buffer[start + i] = code;
     }
-    this.length = at;
+    this.length = start + size;
     return true;
   }
 
@@ -227,14 +234,6 @@ export class ByteReader {
   /** @returns a copy that no change of the input reaches; small ones share the runtime's pool. */
   bytesCopy(): Buffer {
     return Buffer.from(this.bytes());
-  }
-
-  optionalVarint(): number | undefined {
-    return this.bool() ? this.varint() : undefined;
-  }
-
-  optionalString(): string | undefined {
-    return this.bool() ? this.string() : undefined;
   }
 
   private take(size: number): number {

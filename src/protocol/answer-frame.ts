@@ -2,10 +2,11 @@
 // and its JSON text. The coordinator's thread makes the text, so that the ingresses only pass it
 // on.
 
+import type { ByteWriter } from '../model/bytes.ts';
 import { REASONS } from '../model/refusal.ts';
 import type { Response } from '../model/response.ts';
 import { type ByteText, byteTextOf } from './byte-text.ts';
-import { format } from './format.ts';
+import { format, writeBody } from './format.ts';
 
 /**
  * What an ingress gets. The body is one JSON object in UTF-8. It lies in a batch of the mailbox,
@@ -67,9 +68,11 @@ const HEAD_BYTES = 4;
 const SECONDS_UNIT = 0x1_0000;
 const SECONDS_MAX = 0xffff;
 
-/** The word before the text of an answer, which is made by `format`. */
-export const headOf = (response: Response): number =>
-  httpStatus(response) + retryAfterSeconds(response) * SECONDS_UNIT;
+/** Writes an answer as it lies in the mailbox. */
+export function writeAnswer(out: ByteWriter, response: Response): void {
+  out.u32(httpStatus(response) + retryAfterSeconds(response) * SECONDS_UNIT);
+  writeBody(out, response);
+}
 
 /** @param bytes the message is the part from..to (exclusive) */
 export function decodeAnswer(bytes: Buffer, from: number, to: number): Answer {

@@ -1,41 +1,53 @@
 // Owns the JSON text of every answer, the same over HTTP, in a batch and on the socket. This file
-// decides nothing: it writes the fields of the Response and no others.
+// decides nothing: it writes the fields of the Response and no others. The text is written piece by
+// piece to where it is sent from: pieces that are joined first are garbage a moment later.
 
 import type { AnswerField, AnswerFields } from '../model/answer-fields.ts';
 import * as a from '../model/answer-table.ts';
+import { ByteWriter } from '../model/bytes.ts';
 import { REASONS, type Refusal } from '../model/refusal.ts';
 import { camelOf } from '../model/request-fields.ts';
 import type { Response } from '../model/response.ts';
 import { compile } from './compile.ts';
 import { bytesMember } from './payload-bytes.ts';
 
-/** A literal text, or an expression that makes one. */
+/** A literal text, or a statement that writes one. */
 type Piece = string | { readonly code: string };
+type Write = (out: ByteWriter, answer: object) => void;
 
-/** @returns one JSON object, without line feeds. */
-export function format(response: Response): string {
+/** Writes one JSON object, without line feeds. */
+export function writeBody(out: ByteWriter, response: Response): void {
   switch (response.kind) {
     case 'refusal':
-      return formatRefusal(response);
+      return out.text(formatRefusal(response));
     case 'standing':
-      return JSON.stringify(response);
+      return out.text(JSON.stringify(response));
     case 'overview':
-      return JSON.stringify(response.body);
+      return out.text(JSON.stringify(response.body));
     default:
-      return TEXTS[response.kind](response);
+      return WRITERS[response.kind](out, response);
   }
 }
 
-const TEXTS = {
-  submitted: textOf(whole(membersOf(a.submitted))),
-  leased: textOf(whole(membersOf(a.leased))),
-  heartbeat: textOf(whole(membersOf(a.heartbeat))),
-  committed: textOf(whole(membersOf(a.committed))),
-  redriven: textOf(whole(membersOf(a.redriven))),
-  task: textOf(whole([...membersOf(a.summary, 'answer.task'), ...membersOf(a.taskBytes)])),
-  tasks: textOf(whole(membersOf(a.tasks))),
+/** @returns the same as text. */
+export const format = (response: Response): string => textBy(writeBody, response);
+
+const WRITERS = {
+  submitted: writerOf(whole(membersOf(a.submitted))),
+  leased: writerOf(whole(membersOf(a.leased))),
+  heartbeat: writerOf(whole(membersOf(a.heartbeat))),
+  committed: writerOf(whole(membersOf(a.committed))),
+  redriven: writerOf(whole(membersOf(a.redriven))),
+  task: writerOf(whole([...membersOf(a.summary, 'answer.task'), ...membersOf(a.taskBytes)])),
+  tasks: writerOf(whole(membersOf(a.tasks))),
 };
-const refusalMembers = textOf(membersOf(a.refusal));
+const writeRefusalMembers = writerOf(membersOf(a.refusal));
+
+function textBy<T>(write: (out: ByteWriter, answer: T) => void, answer: T): string {
+  const out = new ByteWriter();
+  write(out, answer);
+  return out.view().toString();
+}
 
 /**
  * @param status an HTTP status that fits better than the one of the reason
@@ -52,11 +64,11 @@ export function formatRefusal(
     `{"type":"urn:leasehold:${reason}","title":"${title}",` +
     `"status":${status},"detail":${JSON.stringify(detail ?? `${title}.`)},` +
     `"outcome":"${outcome}","reason":"${reason}"`;
-  return `${head}${refusalMembers(refusal)}}`;
+  return `${head}${textBy(writeRefusalMembers, refusal)}}`;
 }
 
-function textOf(pieces: readonly Piece[]): (answer: object) => string {
-  return compile({ bytesMember, joined }, 'answer', `return ${codeOf(pieces)};`);
+function writerOf(pieces: readonly Piece[]): Write {
+  return compile({ bytesMember, writeList }, 'out, answer', codeOf(pieces));
 }
 
 /** An object of these members, the first of which is always there: its comma goes. */
@@ -71,7 +83,7 @@ function membersOf(fields: AnswerFields, item = 'answer'): Piece[] {
     const member = memberOf(wire, field, value);
     if (field.kind !== 'sign' && !field.isOptional) return member;
     const isThere = field.kind === 'sign' ? value : `${value} !== undefined`;
-    return [{ code: `(${isThere} ? ${codeOf(member)} : '')` }];
+    return [{ code: `if (${isThere}) { ${codeOf(member)} }` }];
   });
 }
 
@@ -85,29 +97,33 @@ function memberOf(
     case 'constant':
       return [`${name}"${schema.enum?.[0]}"`];
     case 'word':
-      return [`${name}"`, { code: value }, '"'];
+      return [`${name}"`, textOf(value), '"'];
     case 'task':
-      return [`${name}"T`, { code: value }, '"'];
+      return [`${name}"T`, textOf(value), '"'];
     case 'lease':
-      return [`${name}"L`, { code: value }, '"'];
+      return [`${name}"L`, textOf(value), '"'];
     case 'next':
-      return [name, { code: `(${value} === null ? 'null' : '"T' + ${value} + '"')` }];
+      return [name, textOf(`(${value} === null ? null : '"T' + ${value} + '"')`)];
     case 'json':
-      return [name, { code: `JSON.stringify(${value})` }];
+      return [name, textOf(`JSON.stringify(${value})`)];
     case 'bytes':
-      return [',', { code: `bytesMember('${wire}', ${value}, answer.base64)` }];
+      return [',', textOf(`bytesMember('${wire}', ${value}, answer.base64)`)];
     case 'object':
       return [name, ...whole(membersOf(fields, value))];
     case 'list': {
       const item = codeOf(whole(membersOf(fields, 'item')));
-      return [`${name}[`, { code: `joined(${value}, (item) => ${item})` }, ']'];
+      return [`${name}[`, { code: `writeList(out, ${value}, (item) => { ${item} });` }, ']'];
     }
     default:
-      return [name, { code: value }];
+      return [name, textOf(value)];
   }
 }
 
-/** @returns one expression; literals that stand beside each other become one. */
+function textOf(expression: string): Piece {
+  return { code: `out.text(String(${expression}));` };
+}
+
+/** @returns statements; literals that stand beside each other become one. */
 function codeOf(pieces: readonly Piece[]): string {
   const merged: Piece[] = [];
   for (const piece of pieces) {
@@ -116,12 +132,15 @@ function codeOf(pieces: readonly Piece[]): string {
     else merged.push(piece);
   }
   return merged
-    .map((piece) => (typeof piece === 'string' ? JSON.stringify(piece) : piece.code))
-    .join(' + ');
+    .map((piece) =>
+      typeof piece === 'string' ? `out.text(${JSON.stringify(piece)});` : piece.code,
+    )
+    .join('\n');
 }
 
-function joined<T>(items: readonly T[], textOfItem: (item: T) => string): string {
-  let text = '';
-  for (const item of items) text += (text === '' ? '' : ',') + textOfItem(item);
-  return text;
+function writeList<T>(out: ByteWriter, items: readonly T[], write: (item: T) => void): void {
+  for (let at = 0; at < items.length; at += 1) {
+    if (at > 0) out.text(',');
+    write(items[at] as T);
+  }
 }

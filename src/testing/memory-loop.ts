@@ -13,8 +13,7 @@ import { Consumer, type MailboxSink, type Peer } from '../mailbox/consumer.ts';
 import { viewOf } from '../mailbox/frame.ts';
 import { createMailbox, type Mailbox, type MailboxEnd } from '../mailbox/mailbox.ts';
 import type { Request } from '../model/request.ts';
-import { headOf } from '../protocol/answer-frame.ts';
-import { format } from '../protocol/format.ts';
+import { writeAnswer } from '../protocol/answer-frame.ts';
 import { decodeRequest } from '../protocol/request-codec.ts';
 import type { TestClock } from './test-clock.ts';
 
@@ -195,7 +194,7 @@ export class MemoryLoop {
         this.#asked.delete(ticket);
         const peer = this.#peers[Math.floor(ticket / TICKETS)];
         if (peer === undefined || op === undefined || this.#options.losesAnswer(op)) return;
-        this.#consumer.replyText(peer, ticket % TICKETS, headOf(response), format(response));
+        this.#consumer.replyBy(peer, ticket % TICKETS, writeAnswer, response);
       },
       durable: (seq) => {
         this.#progress.durable = seq;

@@ -14,8 +14,7 @@ import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { rejected } from '../../src/model/refusal.ts';
 import type { Request } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
-import { headOf } from '../../src/protocol/answer-frame.ts';
-import { format } from '../../src/protocol/format.ts';
+import { writeAnswer } from '../../src/protocol/answer-frame.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
 
 /** @returns undefined: the request stays open. */
@@ -65,7 +64,7 @@ export class FakeCoordinator {
     const peer = this.#open.get(ticket);
     if (peer === undefined) throw new Error(`ticket ${ticket} is not open`);
     this.#open.delete(ticket);
-    this.#consumer.replyText(peer, ticket, headOf(response), format(response));
+    this.#consumer.replyBy(peer, ticket, writeAnswer, response);
   }
 
   connect(name: string) {

@@ -9,6 +9,7 @@ import {
   messageKinds,
   viewOf,
 } from '../../src/mailbox/frame.ts';
+import type { ByteWriter } from '../../src/model/bytes.ts';
 
 const readAll = (batches: ArrayBuffer[]) =>
   batches.flatMap((batch) => {
@@ -18,6 +19,14 @@ const readAll = (batches: ArrayBuffer[]) =>
       seen.push({ ticket: reader.ticket, kind: reader.kind, message: viewOf(reader) });
     return seen;
   });
+
+const writeWordAndText = (
+  out: ByteWriter,
+  { head, text }: { head: number; text: string },
+): void => {
+  out.u32(head);
+  out.text(text);
+};
 
 describe('mailbox frames', () => {
   it('read back what was written, in order', () => {
@@ -83,7 +92,7 @@ describe('mailbox frames', () => {
         const writer = new BatchWriter((batch) => batches.push(batch));
         for (const [index, [head, text, isBytes]] of texts.entries()) {
           if (isBytes) writer.write(index, 'request', Buffer.from(text));
-          else writer.writeText(index, 'reply', head, text);
+          else writer.compose(index, 'reply', writeWordAndText, { head, text });
         }
         writer.flush();
         const seen = readAll(batches);
@@ -100,6 +109,21 @@ describe('mailbox frames', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it('leave out a message whose writing ended in an error', () => {
+    const batches: ArrayBuffer[] = [];
+    const writer = new BatchWriter((batch) => batches.push(batch));
+    writer.write(1, 'request', Uint8Array.of(1));
+    const broken = (out: ByteWriter, length: number): void => {
+      out.raw(new Uint8Array(length));
+      throw new Error('planted');
+    };
+    expect(() => writer.compose(2, 'reply', broken, 10)).to.throw('planted');
+    writer.write(3, 'request', Uint8Array.of(3));
+    expect(() => writer.compose(4, 'reply', broken, 2 ** 20)).to.throw('planted');
+    writer.flush();
+    expect(readAll(batches).map(({ ticket }) => ticket)).to.deep.equal([1, 3]);
   });
 
   it('copy the message: the sender may reuse its bytes', () => {

@@ -7,9 +7,7 @@ import { ByteReader, ByteWriter } from '../../src/model/bytes.ts';
 type Item =
   | { kind: 'u8' | 'u32' | 'varint' | 'f64'; value: number }
   | { kind: 'string'; value: string }
-  | { kind: 'bytes'; value: Uint8Array }
-  | { kind: 'optionalVarint'; value: number | undefined }
-  | { kind: 'optionalString'; value: string | undefined };
+  | { kind: 'bytes'; value: Uint8Array };
 
 const varint = fc.oneof(
   fc.maxSafeNat(),
@@ -25,8 +23,6 @@ const item: fc.Arbitrary<Item> = fc.oneof(
   of('f64', fc.double({ noNaN: true })),
   of('string', text),
   of('bytes', fc.uint8Array({ maxLength: 300 })),
-  of('optionalVarint', fc.option(varint, { nil: undefined })),
-  of('optionalString', fc.option(text, { nil: undefined })),
 );
 
 function write(items: readonly Item[], writer = new ByteWriter(16)): Uint8Array {

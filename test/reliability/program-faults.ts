@@ -119,6 +119,6 @@ export const IMPATIENT: readonly Patch[] = [
 /** The heads of functions in the middle of a decision, of an answer, and of a commit. */
 export const MOMENTS: Readonly<Record<string, Replacement>> = {
   deciding: { from: 'decide(record, subject) {', to: '' },
-  answering: { from: 'replyText(to, ticket, word, text) {', to: '' },
+  answering: { from: 'replyBy(to, ticket, write, value) {', to: '' },
   appending: { from: 'append(record) {', to: '' },
 };

@@ -17,8 +17,7 @@ import { Consumer, type MailboxSink, type Peer } from '../../src/mailbox/consume
 import { viewOf } from '../../src/mailbox/frame.ts';
 import { createMailbox, type Mailbox } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
-import { headOf } from '../../src/protocol/answer-frame.ts';
-import { format } from '../../src/protocol/format.ts';
+import { writeAnswer } from '../../src/protocol/answer-frame.ts';
 import { decodeRequest } from '../../src/protocol/request-codec.ts';
 import { queueNames } from '../../src/reader/queue-names.ts';
 import { readSettings, type SettingSources } from '../../src/settings/settings.ts';
@@ -155,7 +154,7 @@ export class MemoryServer {
       const asker = this.#askers.get(ticket);
       this.#askers.delete(ticket);
       if (asker !== undefined) {
-        this.#consumer.replyText(asker.peer, asker.ticket, headOf(response), format(response));
+        this.#consumer.replyBy(asker.peer, asker.ticket, writeAnswer, response);
         this.#consumer.flushReplies();
       }
     };
