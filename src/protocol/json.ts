@@ -42,14 +42,13 @@ export function parseJson(bytes: Uint8Array): JsonValue | Rejected {
   return { kind: 'json', value };
 }
 
+/** @returns the same bytes, as a view where they are none of Node's buffers. */
+export const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
 /** @returns whether a string can be stored as UTF-8 and come back the same: no lone surrogate. */
 export const isWellFormed = (text: string): boolean =>
   (text as unknown as { isWellFormed(): boolean }).isWellFormed();
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  if (Buffer.isBuffer(bytes)) return bytes;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
 
 // The engine's message may quote the text, and the text may hold somebody's payload. So the
 // refusal tells only the place. A message that gives the place ends with it; a message that quotes

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Rejected, rejected } from '../model/refusal.ts';
 import { decodeBase64 } from './base64.ts';
-import { isWellFormed } from './json.ts';
+import { asBuffer, isWellFormed } from './json.ts';
 import { refuse } from './parse-fields.ts';
 
 /** @returns the bytes of `name` or of `name_base64`; undefined when neither must be there. */
@@ -56,7 +56,7 @@ export function checkSize(
  *   else `"payload_base64":"…"`
  */
 export function bytesMember(name: string, bytes: Uint8Array, base64: boolean): string {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = asBuffer(bytes);
   if (base64 || !isUtf8(buffer)) return `"${name}_base64":"${buffer.toString('base64')}"`;
   return `"${name}":${JSON.stringify(buffer.toString('utf8'))}`;
 }
