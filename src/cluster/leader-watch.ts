@@ -2,7 +2,7 @@
 // away. A watch that hears nothing may be broken without a word, so silence counts only after etcd
 // was asked; and time during which etcd did not answer says nothing about the leader.
 
-import type { Etcd, KeyValue, Watch } from '../log/etcd/etcd.ts';
+import { type Etcd, type KeyValue, RECONNECT_LATE_MS, type Watch } from '../log/etcd/etcd.ts';
 import { type Beat, decodeBeat } from './beat.ts';
 import type { Time } from './time.ts';
 
@@ -20,6 +20,8 @@ export interface LeaderWatchOptions {
 
 /** When etcd answers again, the leader gets so many beats' time to be heard. */
 const GRACE_BEATS = 3;
+/** And at least so many after it has reached etcd, which it may do later than this node. */
+const GRACE_BEATS_REACHED = 2;
 
 export class LeaderWatch {
   /** Whoever leads, or is about to. */
@@ -77,7 +79,9 @@ export class LeaderWatch {
     if (this.revision === 0) return 0;
     const now = time.monotonic();
     const since = this.answeringSince ?? now;
-    const isSilent = now - this.heardAt >= silenceMs && now - since >= GRACE_BEATS * beatMs;
+    const reachedMs = RECONNECT_LATE_MS + GRACE_BEATS_REACHED * beatMs;
+    const graceMs = Math.max(GRACE_BEATS * beatMs, reachedMs);
+    const isSilent = now - this.heardAt >= silenceMs && now - since >= graceMs;
     return isSilent ? this.revision : undefined;
   }
 

@@ -5,7 +5,7 @@ import { type Beat, decodeBeat } from '../../src/cluster/beat.ts';
 import { Campaign } from '../../src/cluster/campaign.ts';
 import { LeaderWatch } from '../../src/cluster/leader-watch.ts';
 import type { Leadership } from '../../src/cluster/leadership.ts';
-import type { Etcd } from '../../src/log/etcd/etcd.ts';
+import { type Etcd, RECONNECT_LATE_MS } from '../../src/log/etcd/etcd.ts';
 import { keysOf } from '../../src/log/etcd/keys.ts';
 import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
 import { MemoryEtcd, noAnswer } from '../support/etcd/memory-etcd.ts';
@@ -39,6 +39,7 @@ class Stage {
 }
 
 interface NodeOptions {
+  readonly beatMs: number;
   readonly failedStarts: number;
   isReady(): boolean;
   mayWrite(): boolean;
@@ -62,7 +63,8 @@ class Node {
     const direct = new DirectEtcd(stage.etcd);
     const etcd = more.wrap?.(direct) ?? direct;
     const time = stage.time.ofNode(() => this.isPaused);
-    const beats = { key: keys.leader, time, beatMs: BEAT_MS, silenceMs: SILENCE_MS };
+    const { beatMs = BEAT_MS } = more;
+    const beats = { key: keys.leader, time, beatMs, silenceMs: SILENCE_MS };
     this.watch = new LeaderWatch({ etcd, ...beats, heard: (beat) => this.heard.push(beat) });
     const campaign = new Campaign({
       etcd,
@@ -182,6 +184,35 @@ describe('the election', () => {
     expect(stage.leads()).to.deep.equal(['a']);
     expect(stage.leader).to.include({ node: 'a' });
   });
+
+  for (const beatMs of [BEAT_MS, 50]) {
+    it(`a leader that reaches etcd later than others leads on, beats of ${beatMs} ms`, async () => {
+      const stage = new Stage();
+      let answersFrom = 0;
+      const late = (etcd: Etcd): Etcd => {
+        const refusing = Object.create(etcd) as Etcd;
+        for (const call of ['txn', 'range', 'grantLease', 'keepLease'] as const) {
+          const asked = etcd[call].bind(etcd) as (...given: unknown[]) => Promise<never>;
+          const answer = (...given: unknown[]): Promise<never> =>
+            stage.time.now < answersFrom ? Promise.reject(noAnswer()) : asked(...given);
+          Object.assign(refusing, { [call]: answer });
+        }
+        return refusing;
+      };
+      stage.node('a', { beatMs, wrap: late });
+      await stage.time.pass(10);
+      stage.node('b', { beatMs });
+      for (let outage = 0; outage < 20; outage += 1) {
+        await stage.time.pass(3_000 + 7 * outage);
+        for (const member of [0, 1]) stage.etcd.setMember(member, false);
+        await stage.time.pass(5_000);
+        for (const member of [0, 1]) stage.etcd.setMember(member, true);
+        answersFrom = stage.time.now + RECONNECT_LATE_MS;
+        await stage.time.pass(5_000);
+        expect(stage.leader, `outage ${outage}`).to.include({ node: 'a' });
+      }
+    });
+  }
 
   it('a leader that died while etcd did not answer is followed soon after', async () => {
     const { stage, a } = await two();

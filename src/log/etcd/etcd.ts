@@ -5,6 +5,11 @@
 // No call repeats itself. An error of a call that writes says nothing about whether the write took
 // place: the request may have been lost, its answer may have been lost, or it may still arrive.
 
+/** A member that does not answer is tried again after so long at most, give or take a fifth. */
+export const RECONNECT_MAX_MS = 200;
+/** So much earlier one client may reach a member that is there again than another client does. */
+export const RECONNECT_LATE_MS = 300;
+
 /** A key and its value. `modRevision` is the revision of the newest put of this key. */
 export interface KeyValue {
   readonly key: string;

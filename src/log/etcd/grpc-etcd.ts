@@ -7,7 +7,7 @@
 
 import * as grpc from '@grpc/grpc-js';
 import { fromJSON } from '@grpc/proto-loader';
-import type { Etcd } from './etcd.ts';
+import { type Etcd, RECONNECT_MAX_MS } from './etcd.ts';
 import { EtcdClient } from './etcd-client.ts';
 import type { Call, Member, Stream } from './etcd-members.ts';
 import { memberQuota } from './member-quota.ts';
@@ -40,7 +40,8 @@ const CHANNEL = {
   'grpc.max_send_message_length': -1,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1_000,
+  // The default grows to minutes; nodes that come back at other times take each other for dead.
+  'grpc.max_reconnect_backoff_ms': RECONNECT_MAX_MS,
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,

@@ -2,7 +2,10 @@
 // and of missing ones, and that a member which is gone costs one call.
 
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import net from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Etcd, EtcdError, type WatchEvent } from '../../../src/log/etcd/etcd.ts';
 import { openEtcd } from '../../../src/log/etcd/grpc-etcd.ts';
@@ -364,5 +367,29 @@ describe('log/etcd/grpc-etcd', () => {
     expect((await refusal(etcd.range('/test/a', undefined))).code).to.equal('no_answer');
     expect(await etcd.status()).to.deep.equal([]);
     etcd.close();
+  });
+
+  it('tries a member that is gone again and again, and soon enough', async () => {
+    // What a dead member's machine does: it takes the connection and ends it.
+    const tries: number[] = [];
+    const server = net.createServer((socket) => {
+      tries.push(performance.now());
+      socket.destroy();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as net.AddressInfo;
+    const etcd = openEtcd({ urls: [`http://127.0.0.1:${port}`], callMs: 5_000 });
+    while (tries.length < 14) {
+      await refusal(etcd.range('/test/a', undefined));
+      await pause(5);
+    }
+    etcd.close();
+    server.close();
+    const gaps = tries.slice(1).map((at, i) => at - (tries[i] ?? 0));
+    const usual = (some: readonly number[]) =>
+      some.toSorted((a, b) => a - b)[some.length >> 1] ?? 0;
+    // Without a bound they would grow tenfold, and go on growing.
+    expect(usual(gaps.slice(-5)) / usual(gaps.slice(0, 3))).to.be.lessThan(3.5);
   });
 });
