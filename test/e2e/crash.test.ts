@@ -13,7 +13,7 @@ import { runsWithoutReason } from '../reliability/runs.ts';
 import { together } from '../reliability/together.ts';
 import type { Asked } from '../reliability/traffic.ts';
 import { inPlace } from '../support/server.ts';
-import { seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 
 /** On one log, in one round. */
 const CYCLES = sized(25, 2);
@@ -47,7 +47,7 @@ describe('kill -9 under load', () => {
     await rounds.run((seed) => killed(seed, CYCLES));
   }).timeout(rounds.timeoutMs);
 
-  const controlNames = seldom('kill -9', Object.keys(CONTROLS));
+  const controlNames = inTurn(Object.keys(CONTROLS));
   const controls = together(controlNames, async (name) => {
     const [faults, words] = CONTROLS[name] as readonly [readonly Patch[], RegExp];
     const caught: string[] = [];

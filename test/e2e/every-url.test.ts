@@ -7,11 +7,11 @@ import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { command, type Ran } from '../support/command.ts';
 import { cleanEnv, type Fields } from '../support/server.ts';
-import { inTurn, seldom } from '../support/tier.ts';
+import { inTurn } from '../support/tier.ts';
 import { Stage } from './support.ts';
 
 const KINDS = ['http', 'tcp', 'unix'] as const;
-const AS_PROCESSES: readonly string[] = seldom('every url', KINDS);
+const AS_PROCESSES: readonly string[] = inTurn(KINDS);
 
 describe('every command', function () {
   this.timeout(120_000);

@@ -1,47 +1,66 @@
-// Holds the tiers of the suite to one another: what `npm test` plays a part of, `npm run proofs`
-// plays whole.
+// Holds the tiers of the suite to one another: what `npm test` plays in part, or not each day,
+// `npm run proofs` plays whole.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 
-const script = readFileSync(path.join('scripts', 'test.mjs'), 'utf8');
-
-/** @returns the names in a list of the script. */
-function listed(name: string): string[] {
-  const [, list = ''] = new RegExp(`^const ${name} = \\[([^\\]]*)\\];$`, 'm').exec(script) ?? [];
-  const names = [...list.matchAll(/'([^']+)'/g)].map(([, one]) => String(one));
-  expect(names, name).to.not.deep.equal([]);
-  return names;
+interface Run {
+  readonly files: readonly string[];
 }
+type Lists = 'LONG' | 'WITH_PROCESSES' | 'WITHOUT' | 'BY_DAYS' | 'DAILY' | 'PROOFS';
+type Tiers = Readonly<Record<Lists | 'WITH_INSTALLATIONS', readonly string[]>> & {
+  readonly DAYS: number;
+  runsOf(tier: string, all: readonly string[], day: number): readonly Run[];
+};
+
+const script = pathToFileURL(path.resolve('scripts', 'tiers.mjs')).href;
+const { DAYS, runsOf, ...lists } = (await import(script)) as Tiers;
 
 const tests = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
-  .map((name) => name.split(path.sep).join('/'));
+  .map((name) => name.split(path.sep).join('/'))
+  .sort();
+const played = (tier: string, day = 0): string[] =>
+  runsOf(tier, tests, day).flatMap(({ files }) => files);
+const days = Array.from({ length: DAYS }, (_, day) => played('test', 20_000 + day));
+const proofs = new Set(played('proofs'));
 
 describe('the tiers', () => {
   it('play whole in proofs what a short round plays in parts', () => {
-    const proofs = [...listed('PROOFS'), ...listed('WITH_INSTALLATIONS')];
     const inParts = tests.filter((name) =>
       /'[./]*\/support\/tier\.ts'/.test(readFileSync(path.join('test', name), 'utf8')),
     );
     expect(inParts.length).to.be.greaterThan(20);
-    inParts.push(...tests.filter((name) => listed('BY_DAYS').some((one) => name.startsWith(one))));
-    const lost = inParts.filter((name) => !proofs.some((proof) => name.startsWith(proof)));
-    expect(lost).to.deep.equal([]);
+    expect(inParts.filter((name) => !proofs.has(name))).to.deep.equal([]);
+  });
+
+  it('play in proofs what is not played each day', () => {
+    const seldom = tests.filter((name) => !days.every((day) => day.includes(name)));
+    expect(seldom.length).to.be.greaterThan(20);
+    expect(seldom.filter((name) => !proofs.has(name))).to.deep.equal([]);
+  });
+
+  it('play each file within three days, but for whole installations', () => {
+    const never = tests.filter((name) => !days.some((day) => day.includes(name)));
+    const installs = (name: string): boolean =>
+      lists.WITH_INSTALLATIONS.some((part) => name.startsWith(part));
+    expect(never).to.deep.equal(tests.filter(installs));
+  });
+
+  it('play no file twice, and quick within test', () => {
+    const quick = played('quick');
+    for (const files of [quick, played('proofs'), ...days]) {
+      expect(new Set(files).size).to.equal(files.length);
+    }
+    for (const day of days) expect(day).to.include.members(quick);
   });
 
   it('name files and folders that exist', () => {
-    for (const list of [
-      'LONG',
-      'WITH_PROCESSES',
-      'WITHOUT',
-      'WITH_INSTALLATIONS',
-      'BY_DAYS',
-      'PROOFS',
-    ]) {
-      const gone = listed(list).filter((part) => !tests.some((name) => name.startsWith(part)));
-      expect(gone, list).to.deep.equal([]);
+    for (const [name, list] of Object.entries(lists)) {
+      const gone = list.filter((part) => !tests.some((test) => test.startsWith(part)));
+      expect(gone, name).to.deep.equal([]);
     }
   });
 });

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { HttpLink, SocketLink } from '../support/links.ts';
 import { type Fields, inPlace, type Place, type Server } from '../support/server.ts';
-import { seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { audit } from './audit.ts';
 import { Holding } from './holding.ts';
@@ -37,7 +37,7 @@ const SLACK_MS = 8_000;
 const TURN_MS = 2_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const YEARS_AHEAD = seldom('years ahead', ['at a start', 'when a log begins']);
+const YEARS_AHEAD = inTurn(['at a start', 'when a log begins']);
 const YEAR_MS = 365 * DAY_MS;
 const BY_MS = [HOUR_MS, -HOUR_MS, DAY_MS, -DAY_MS];
 const ARGS = [
@@ -227,7 +227,7 @@ describe('a clock that is set under the server', () => {
     await rounds.run((seed) => steps(seed, STEPS));
   }).timeout(rounds.timeoutMs);
 
-  const controlNames = seldom('clock', Object.keys(CONTROLS));
+  const controlNames = inTurn(Object.keys(CONTROLS));
   const controls = together(controlNames, async (name) => {
     const seen: string[] = [];
     const isCaught = (): boolean => seen.some((message) => ABOUT_TIME.test(message));

@@ -20,7 +20,7 @@ import { replay } from '../../src/loop/replay.ts';
 import { group, started } from '../log/records.ts';
 import { Random } from '../simulator/random.ts';
 import { cleanEnv } from '../support/server.ts';
-import { seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { digestText } from '../support/world.ts';
 import {
   ALL_KEPT,
@@ -76,7 +76,7 @@ describe('power cuts at every moment', function () {
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, honesty] of seldom('crash images', [
+  for (const [name, honesty] of inTurn([
     ['no flush', { flushes: false, metas: true }],
     ['no flush of the last write of a commit', { flushes: true, metas: false }],
   ] as const)) {

@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { rewriteEntry } from '../log/lmdb-faults.ts';
 import { Random } from '../simulator/random.ts';
 import { type Fields, inPlace, Place } from '../support/server.ts';
-import { inTurn, seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { roundsOf } from './rounds.ts';
 import { Traffic } from './traffic.ts';
 
@@ -182,7 +182,7 @@ describe('a start on a damaged log', () => {
     expect(counts.refused, JSON.stringify(counts)).to.be.at.least(refusals);
   }).timeout(rounds.timeoutMs);
 
-  for (const when of seldom('damage', ['while it is served'])) {
+  for (const when of inTurn(['while it is served'])) {
     it(`that is damaged ${when}: nothing wrong is given out`, async () => {
       await inPlace(async (place) => {
         fs.cpSync(sound.place.dataDir, place.dataDir, { recursive: true });

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Place, type Server } from '../support/server.ts';
-import { inTurn, seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { Device, type Fault } from './device.ts';
 import { compare } from './history.ts';
@@ -97,7 +97,7 @@ describe('a device of which every call fails once', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, patches] of seldom('every call', Object.entries(CONTROLS))) {
+  for (const [name, patches] of inTurn(Object.entries(CONTROLS))) {
     it(`control: a program that ${name} is caught`, async () => {
       const executable = executableOf(copyProgram(path.join(place.dir, 'program'), patches));
       const server = await serve(executable);

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { Place, type Server } from '../support/server.ts';
-import { inTurn, seldom } from '../support/tier.ts';
+import { inTurn } from '../support/tier.ts';
 import { Device, type Fault } from './device.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf } from './patched.ts';
@@ -32,7 +32,7 @@ const FAULTS: readonly Omit<Fault, 'nth'>[] = [
 ];
 
 const PLAYED = inTurn(FAULTS, 2);
-const STALLS = seldom('stalls', ['in a commit', 'at a rollover', 'when a log begins']);
+const STALLS = inTurn(['in a commit', 'at a rollover', 'when a log begins']);
 
 /** Beginnings of the names below log/. */
 const AT_A_ROLLOVER = {

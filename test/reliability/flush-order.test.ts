@@ -4,7 +4,7 @@
 import path from 'node:path';
 import { expect } from 'chai';
 import { inPlace } from '../support/server.ts';
-import { seldom } from '../support/tier.ts';
+import { inTurn } from '../support/tier.ts';
 import { answersOf } from './flush-order.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
@@ -38,7 +38,7 @@ describe('flush before answer, under a tracer', () => {
     );
   }).timeout(rounds.timeoutMs);
 
-  for (const [name, patches] of seldom('flush order', Object.entries(CONTROLS))) {
+  for (const [name, patches] of inTurn(Object.entries(CONTROLS))) {
     it(`control: a program that ${name} is caught`, async () => {
       await inPlace(async (place) => {
         const dist = copyProgram(path.join(place.dir, 'program'), patches);

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { type Fields, Place, type Server } from '../support/server.ts';
-import { isPlayed, seldom, sized } from '../support/tier.ts';
+import { inTurn, isPlayed, sized } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { type HttpInput, Inputs } from './inputs.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
@@ -61,7 +61,7 @@ describe('fuzz', () => {
     }).timeout(rounds.timeoutMs);
   }
 
-  for (const [name, patches] of seldom('fuzz', Object.entries(CONTROLS))) {
+  for (const [name, patches] of inTurn(Object.entries(CONTROLS))) {
     it(`control: a program that ${name} is caught`, async () => {
       const executable = executableOf(copyProgram(path.join(place.dir, 'program'), patches));
       const server = await place.serve({ args: ARGS, executable }).ready();

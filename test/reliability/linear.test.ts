@@ -9,7 +9,7 @@ import type { LogRecord } from '../../src/model/records.ts';
 import { FAULTS } from '../simulator/faults.ts';
 import { Random } from '../simulator/random.ts';
 import { type Fields, Place } from '../support/server.ts';
-import { seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { Crowd } from './crowd.ts';
 import { compare } from './history.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
@@ -80,7 +80,7 @@ describe('linearizability', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  const controls = seldom('linear', [...CONTROLS, LIE]);
+  const controls = inTurn([...CONTROLS, LIE]);
   for (const name of controls.filter((one) => one !== LIE)) {
     it(`control: it does not when ${name}`, async () => {
       const fault = FAULTS.find((one) => one.name === name);

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { plotLines } from '../../bench/lines.ts';
 import { inPlace } from '../support/server.ts';
-import { seldom } from '../support/tier.ts';
+import { inTurn } from '../support/tier.ts';
 import { LEAKS } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { judge, tellVerdict, type Verdict } from './soak-judge.ts';
@@ -47,7 +47,7 @@ async function soaked(options: SoakOptions): Promise<Soaked> {
 
 describe('a mixed load', () => {
   const rounds = roundsOf('mixed load', 1, SECONDS * 1_000 + ENDING_MS);
-  const controlNames = seldom('mixed', ['leaks']);
+  const controlNames = inTurn(['leaks']);
   const control = together(controlNames, () =>
     soaked({ seed: rounds.seed, seconds: CONTROL_SECONDS, ...SMALL, faults: LEAKS }),
   );

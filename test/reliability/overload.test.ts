@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SocketLink } from '../support/links.ts';
 import { type Fields, Place, type Server } from '../support/server.ts';
-import { seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { Device } from './device.ts';
 import { need } from './machine.ts';
@@ -37,8 +37,8 @@ const HALVES = 1_000;
 const HALF_A_LINE = '{"jsonrpc":"2.0","id":1,"method":"submit","params":{"payload":"';
 const HALF_A_BODY =
   'POST /v1/tasks HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"payload":"';
-const BESIDE = seldom('overload', ['tells when to come again', 'bounds bytes', 'halves']);
-const CONTROLS = seldom('an eighth', ['without its last eighth kept free']);
+const BESIDE = inTurn(['tells when to come again', 'bounds bytes', 'halves']);
+const CONTROLS = inTurn(['without its last eighth kept free']);
 
 interface Told {
   readonly requestId: string;

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
 import { type Fields, inPlace, type Server } from '../support/server.ts';
-import { seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { Crew, type Still, standsStill } from './paused-crew.ts';
@@ -186,7 +186,7 @@ describe('workers and the coordinator stand still beyond a lease', () => {
     });
   }).timeout(rounds.timeoutMs);
 
-  const controlNames = seldom('pauses', Object.keys(CONTROLS));
+  const controlNames = inTurn(Object.keys(CONTROLS));
   const controls = together(controlNames, async (name) => {
     const [who, faults] = CONTROLS[name] as readonly [Who, readonly Patch[]];
     const caught: string[] = [];

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Place } from '../support/server.ts';
-import { isPlayed, seldom, sized } from '../support/tier.ts';
+import { inTurn, isPlayed, sized } from '../support/tier.ts';
 import { Ext4 } from './ext4.ts';
 import { type Lived, type LivesOptions, live } from './lives.ts';
 import { need } from './machine.ts';
@@ -78,7 +78,7 @@ describe('the power is cut under a load', () => {
     }).timeout(rounds.timeoutMs);
   }
 
-  const controlNames = seldom('power', Object.keys(CONTROLS));
+  const controlNames = inTurn(Object.keys(CONTROLS));
   const controls = together(controlNames, async (name) => {
     const faults = CONTROLS[name] as readonly Patch[];
     const lost: string[] = [];

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { inPlace, type Place, type Server } from '../support/server.ts';
-import { isPlayed, seldom } from '../support/tier.ts';
+import { inTurn, isPlayed } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { need } from './machine.ts';
 import { copyProgram, executableOf } from './patched.ts';
@@ -95,7 +95,7 @@ describe('two servers that do not see each other’s lock', () => {
     }).timeout(180_000);
   }
 
-  for (const name of seldom('two writers', CONTROLS)) {
+  for (const name of inTurn(CONTROLS)) {
     it(`control: programs that ${name} are caught`, async () => {
       await inPlace(async (place) => {
         const copy = copyProgram(path.join(place.dir, 'program'), BELIEVES_ITSELF);

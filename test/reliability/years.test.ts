@@ -13,7 +13,7 @@ import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { samplesOf, valueOf } from '../metrics/exposition.ts';
 import { HttpLink } from '../support/links.ts';
 import { cleanEnv, type Fields, inPlace, type Place, type Server } from '../support/server.ts';
-import { seldom, sized } from '../support/tier.ts';
+import { inTurn, sized } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { verify } from './verified.ts';
 
@@ -104,7 +104,7 @@ describe('years in seconds', () => {
       expect(after.live, 'right after a restart').to.be.greaterThan(0);
       expect(after.live + after.forgotten).to.be.at.most(live + forgotten + SEGMENT_BYTES / 4);
       await again.stop();
-      for (const refuses of seldom('years', [refusesDamage])) await refuses(place);
+      for (const refuses of inTurn([refusesDamage])) await refuses(place);
     });
   }).timeout(300_000);
 });
