@@ -46,7 +46,13 @@ const good: Record<string, HereOptions & { readonly command: string }> = {
   },
   'a worker of bash and curl': {
     command: curl(),
-    scenarios: ['report-answer-cut', 'unavailable', 'frozen-before-effect', 'confirmation-lost'],
+    scenarios: [
+      'report-answer-cut',
+      'unavailable',
+      'frozen-before-effect',
+      'confirmation-lost',
+      'sigterm-at-work',
+    ],
   },
   'a worker over the bare line socket, four tasks at a time': {
     command: lines(),

@@ -6,7 +6,8 @@ stop=0
 trap 'stop=1' TERM INT
 
 post() { curl -sS -m 5 -X POST -d "$2" "$1" 2>/dev/null; }
-# The store may take long. Without its answer nobody may say that the task is done.
+# The store may take long. Without its answer nobody may say that the task is done: a signal to the
+# whole group ends curl, too.
 effect() { curl -sS -X POST -d "$1" "$LEASEHOLD_EFFECTS_URL" >/dev/null 2>&1; }
 about() { post "$LEASEHOLD_URL/v1/leases/$lease/$1" "{\"task_id\":\"$task\"$2}"; }
 has() { [[ $1 == *"\"outcome\":\"$2\""* ]]; }
@@ -24,6 +25,7 @@ beats() { # WORKER LOST-FILE
   done
 }
 
+declare -A said=([complete]=',"result":"done"' [fail]=',"reason":"no answer of the store"')
 while ((!stop)); do
   granted=$(post "$LEASEHOLD_URL/v1/leases" '{"worker_id":"curl","wait_ms":300}')
   if [[ $granted != *'"lease_id"'* ]]; then
@@ -34,18 +36,19 @@ while ((!stop)); do
   lease=$(field lease_id "$granted")
   token=$(field fencing_token "$granted")
   lost=$(mktemp)
+  report=complete
   beats $$ "$lost" </dev/null >/dev/null 2>&1 &
   beat=$!
   if [[ $(field effects "$(curl -sS "$LEASEHOLD_EFFECTS_URL?task_id=$task")") == 0 ]]; then
     if has "$(about heartbeat)" OK; then
-      effect "{\"task_id\":\"$task\",\"fencing_token\":$token}"
+      effect "{\"task_id\":\"$task\",\"fencing_token\":$token}" || report=fail
     else
       echo lost >"$lost"
     fi
   fi
   if [[ ! -s $lost ]]; then
     for _ in {1..30}; do
-      answer=$(about complete ',"result":"done"')
+      answer=$(about "$report" "${said[$report]}")
       if [[ -n $answer ]] && ! has "$answer" UNAVAILABLE; then break; fi
       sleep 0.1
     done
