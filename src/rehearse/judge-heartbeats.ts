@@ -14,6 +14,8 @@ import type { Exchange } from './traffic.ts';
 /** A silence this many leases long is a fault: a busy machine alone is none of the worker's. */
 const BUSY = 1.4;
 const NEARLY = 0.95;
+/** Answers to a report after which a heartbeat is not called late. */
+const UNDECIDED_OR_LOST: ReadonlySet<string | undefined> = new Set(['UNAVAILABLE', 'CANCELLED']);
 
 /**
  * Finds a stretch of more than a lease in which the worker ran and sent no heartbeat, although the
@@ -44,10 +46,13 @@ export function silences(lease: Held, { traffic, leaseMs }: Evidence): string[] 
   });
 }
 
-/** Heartbeats for a task that the worker has reported, and knows to be reported. */
+/**
+ * Heartbeats for a task that the worker has reported, and knows to be reported. Those after
+ * CANCELLED are a fault of their own, with all else that is sent then.
+ */
 export function lateHeartbeats(lease: Held, evidence: Evidence): string[] {
   const ends = lease.reports
-    .filter(({ answered }) => answered?.outcome !== 'UNAVAILABLE')
+    .filter(({ answered }) => !UNDECIDED_OR_LOST.has(answered?.outcome))
     .map((report) => toldAt(report, evidence))
     .filter((at) => at !== undefined);
   return heartbeatsAfter(lease, Math.min(...ends), evidence).map(say);

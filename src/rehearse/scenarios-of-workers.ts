@@ -61,6 +61,29 @@ const frozen = MOMENTS.map(
   }),
 );
 
+const wokenAmongOthers: Scenario = {
+  name: 'woken-among-others',
+  title: 'the worker is frozen with the task just granted, and woken while another works on it',
+  page: `${WORKERS}, "Worker: the same, kept for you"`,
+  cannotBite: needsEffects,
+  async play(run) {
+    const { worker, held } = await heldAt(run, 'grant');
+    await worker.freeze();
+    held.let('pass');
+    await expired(run, held);
+    const other = run.hold('effect');
+    other.catch(() => {});
+    await run.worker();
+    const effect = await other;
+    // A look at the store shows no effect yet: the lease alone tells who may go on.
+    worker.wake();
+    await settle(run);
+    effect.let('pass');
+    await run.over();
+    await settle(run);
+  },
+};
+
 /** Waits until all tasks have been granted and read, or the worker had time to ask for them. */
 async function handsFull(run: Run): Promise<void> {
   const { leaseMs } = run.options;
@@ -157,4 +180,11 @@ const twoWorkers: Scenario = {
   },
 };
 
-export const SCENARIOS_OF_WORKERS = [...killed, ...frozen, ...stopped, poison, twoWorkers];
+export const SCENARIOS_OF_WORKERS = [
+  ...killed,
+  ...frozen,
+  wokenAmongOthers,
+  ...stopped,
+  poison,
+  twoWorkers,
+];

@@ -156,6 +156,10 @@ const wrong: Record<string, [FaultName, Seen]> = {
     'sent-after-cancelled',
     { exchanges: [complete(10, 'CANCELLED'), complete(20, 'REJECTED')] },
   ],
+  'a heartbeat after CANCELLED': [
+    'sent-after-cancelled',
+    { exchanges: [complete(10, 'CANCELLED'), heartbeat(400, 'REJECTED')], ended: 'expired' },
+  ],
   'a report after COMMITTED': [
     'second-report',
     { exchanges: [complete(10), complete(300, 'REJECTED')] },

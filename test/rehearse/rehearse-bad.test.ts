@@ -14,6 +14,7 @@ const bad: [fault: string, command: string, guilty: string, innocent?: string][]
   ['heartbeat-after-report', pool('beats-on'), 'report-lost'],
   ['effect-without-lease', byHand('no-check'), 'frozen-before-effect', 'report-answer-lost'],
   ['effect-without-lease', pool('late-effect'), 'frozen-before-effect', 'report-lost'],
+  ['effect-without-lease', byHand('looks-only'), 'woken-among-others', 'frozen-before-effect'],
   ['sent-after-cancelled', byHand('after-cancelled'), 'frozen-after-effect', 'report-lost'],
   ['sent-after-cancelled', lines('fails-after-cancelled'), 'report-delayed', 'report-lost'],
   ['second-report', pool('repeats-rejected', '--batch'), 'report-doubled', 'report-lost'],
@@ -31,6 +32,11 @@ const bad: [fault: string, command: string, guilty: string, innocent?: string][]
   ['effect-repeated', byHand('repeats'), 'report-answer-lost', 'grant-lost'],
 ];
 
+/** Played whole, a worker whose heartbeats never end sends them after CANCELLED, too. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['heartbeat-after-report', 'sent-after-cancelled'],
+]);
+
 describe('a rehearsal of a bad worker', () => {
   for (const [fault, command, guilty, innocent] of inTurn(bad)) {
     const [program] = /[^/]+$/.exec(command) ?? [];
@@ -40,7 +46,8 @@ describe('a rehearsal of a bad worker', () => {
       const told = WHOLE
         ? await rehearse(command, '{"a":1}', '--effects-url')
         : await rehearseHere(command, { scenarios });
-      expect(faultsOf(told), JSON.stringify(told)).to.deep.equal([fault]);
+      const found = faultsOf(told).filter((name) => !WHOLE || name !== ELSEWHERE.get(fault));
+      expect(found, JSON.stringify(told)).to.deep.equal([fault]);
       expect(told.status).to.equal(1);
       const faultsIn = (wanted: string) =>
         told.scenarios.find(({ name }) => name === wanted)?.faults.map(({ name }) => name);

@@ -1,5 +1,6 @@
 // A worker without the library, over plain HTTP, that keeps the contract, or breaks it in one way:
-// node by-hand.mjs [no-heartbeat | no-check | after-cancelled | deaf | repeats | too-soon]
+// node by-hand.mjs [no-heartbeat | no-check | after-cancelled | deaf | repeats | too-soon |
+//                  looks-only]
 
 const broken = process.argv[2];
 const url = process.env['LEASEHOLD_URL'];
@@ -32,7 +33,7 @@ const effectsOf = async (taskId) =>
 async function work(lease, isLost, isRepeated = false) {
   const { task_id: taskId, lease_id: leaseId, fencing_token: token } = lease;
   if (!isRepeated && (await effectsOf(taskId)) > 0 && broken !== 'no-check') return;
-  if (broken !== 'no-check' && !isRepeated) {
+  if (broken !== 'no-check' && broken !== 'looks-only' && !isRepeated) {
     const names = { task_id: taskId };
     const beat = await post(`/v1/leases/${leaseId}/heartbeat`, names);
     if (beat?.outcome !== 'OK' || isLost()) throw new Error('the lease is lost');
