@@ -7,6 +7,10 @@ import type { ServerOptions } from './server-options.ts';
 const REFUSALS = new Set(['REJECTED', 'CANCELLED', 'UNAVAILABLE']);
 export const isRefusal = (body: Wire): boolean => REFUSALS.has(String(body['outcome']));
 
+/** What the server calls `queues.0` was written behind a flag. */
+export const flagWords = (sentence: string): string =>
+  sentence.replace(/\bqueues\.\d+ must/, '--queue must');
+
 /** A refusal for people: outcome, reason, the sentence, and what a program would decide by. */
 export function refusalText(body: Wire): string {
   const { outcome, reason, detail, first_outcome, first_report, first_record, record, leader } =
@@ -16,7 +20,7 @@ export function refusalText(body: Wire): string {
       ? ''
       : ` First: ${first_report} was ${first_outcome}, record ${first_record}.`;
   const caused = typeof record === 'number' ? ` Record ${record}.` : '';
-  const sentence = String(detail ?? reason).replace(/\.?$/, '.');
+  const sentence = flagWords(String(detail ?? reason)).replace(/\.?$/, '.');
   const leads = typeof leader === 'string' ? ` leader: ${leader}` : '';
   return `${outcome} ${reason}: ${sentence}${first}${caused}${leads}`;
 }

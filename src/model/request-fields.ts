@@ -139,7 +139,7 @@ export const LeaseIdText = text({
 });
 export const QueueName = text({
   pattern: QUEUE_PATTERN,
-  description: 'A queue: 1 to 128 of A-Z a-z 0-9 . _ : -',
+  description: 'The name of a queue: 1 to 128 characters of A-Z a-z 0-9 . _ : -',
 });
 // The keys are the user's own: `additionalProperties` reaches all of them, a pattern would not.
 export const MetadataBody = as<Record<string, string>>({

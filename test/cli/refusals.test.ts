@@ -11,6 +11,11 @@ describe('a refusal as commands print it', () => {
     record: null,
   };
 
+  it('names the flag behind which a name was written', () => {
+    const detail = 'queues.0 must be the name of a queue; " " (character 2) is none of them.';
+    expect(refusalText({ ...refusal, detail })).to.include(': --queue must be the name of a queue');
+  });
+
   it('says which node leads, when the server knows it', () => {
     const leader = 'http://a.example:5327';
     expect(refusalText({ ...refusal, leader })).to.equal(

@@ -172,6 +172,32 @@ describe('requests refused as malformed, by field', () => {
     expect(got.detail).to.match(/JSON string/);
   });
 
+  for (const [verb, text, detail] of [
+    ['submit', '"max_retries":3', 'There is no field max_retries here, but there is retry_policy.'],
+    [
+      'submit',
+      '"retry_policy":{"delay_ms":1}',
+      'There is no field retry_policy.delay_ms here, but',
+    ],
+    ['submit', '"retry_policy":{"backof_ms":1}', 'did you mean retry_policy.backoff_ms?'],
+    ['submit', '"delay":1', 'did you mean delay_ms?'],
+    ['submit', '"priority":1', 'There is no field priority here.'],
+    ['lease', '"queue":"q"', 'There is no field queue here; did you mean queues?'],
+    ['submit', '"queue":"a b/ü😀"', '0-9 . _ : -; " " (character 2) is none of them.'],
+    ['submit', '"queue":"😀"', '"😀" (character 1) is none of them.'],
+    ['submit', '"queue":"a\\u0007"', 'U+0007 (character 2) is none of them.'],
+    ['submit', '"retry_policy":"ü"', '; a string of 1 character was given.'],
+    ['submit', '"retry_policy":"😀😀"', '; a string of 2 characters was given.'],
+    ['kill', '"task_id":"5"', 'task_id must be a task id, as submit answered it; a string of 1'],
+  ] as const) {
+    it(`says what was probably meant, or where the fault is: ${verb} ${text}`, () => {
+      const needed =
+        verb === 'submit' ? '"payload":"p",' : verb === 'lease' ? '"worker_id":"w",' : '';
+      const got = ask(verb, `{${needed}${text}}`) as { detail: string };
+      expect(got.detail).to.include(detail);
+    });
+  }
+
   it('shows a long unknown key only in part', () => {
     const got = ask('submit', `{"payload":"p","${'k'.repeat(100_000)}":1}`) as { detail: string };
     expect(got.detail.length).to.be.lessThan(500);
