@@ -90,7 +90,9 @@ export class Server {
    */
   async askOnce(op: string, params: Wire, waitMs: number): Promise<Wire | undefined> {
     const timeoutMs = ATTEMPT_MS + waitMs;
-    const answer = await this.transport.send({ op, params }, { timeoutMs }).catch(failureOf);
+    const answer = await this.transport
+      .send({ op, params }, { timeoutMs })
+      .catch((error) => failureOf(error, this.url));
     if (answer instanceof TransportFailure) return undefined;
     return answer.body['outcome'] === 'UNAVAILABLE' ? undefined : answer.body;
   }
@@ -164,7 +166,9 @@ export class Server {
     for (let attempt = 1; ; attempt += 1) {
       const leftMs = endsAt - monotonicMs();
       const timeoutMs = this.#attemptMs(op, leftMs) + waitMs;
-      const result = await send(this.transport, { timeoutMs }).catch(failureOf);
+      const result = await send(this.transport, { timeoutMs }).catch((error) =>
+        failureOf(error, this.url),
+      );
       const trouble = troubleOf(result);
       if (trouble === undefined || trouble.kind === 'unavailable') this.#wasReached = true;
       if (trouble === undefined) return { answers: result as Answer[], resent };
@@ -217,14 +221,14 @@ function transportOf(url: string, token: string | undefined, givenBy: string): T
 }
 
 /** @throws CliError unless it is a failure of the way, which may be tried again. */
-function failureOf(error: unknown): TransportFailure {
+function failureOf(error: unknown, url: string): TransportFailure {
   if (error instanceof TransportFailure) return error;
   if (!(error instanceof LeaseholdError)) throw error;
   if (error.code === 'UNAUTHORIZED') {
     const how = 'the token is missing or wrong (--token-file, or LEASEHOLD_TOKEN)';
     throw new CliError(EXIT.failed, `REJECTED unauthorized: ${how}.`);
   }
-  throw new CliError(EXIT.failed, error.message);
+  throw new CliError(EXIT.failed, `${url}: ${error.message}`);
 }
 
 const notLeaderIn = (answers: readonly Answer[]): Wire | undefined =>

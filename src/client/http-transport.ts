@@ -4,6 +4,7 @@
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
 import { TLSSocket } from 'node:tls';
+import { httpPlaceIn } from '../protocol/wrong-port.ts';
 import { LeaseholdError, RefusedError } from './errors.ts';
 import { ACCEPT, bodyIn, parsed, query, type Route, routeOf } from './http-route.ts';
 import { after, monotonicMs } from './local-clock.ts';
@@ -199,5 +200,10 @@ async function collect(
   }
   // Not ours: a proxy between us and the coordinator. 5xx is trouble on the way, else misuse.
   if (status >= 500) throw new TransportFailure(`status ${status} from something between`, true);
-  throw new LeaseholdError('PROTOCOL', `status ${status} is no answer of a coordinator`);
+  const place = httpPlaceIn(text);
+  const why =
+    place === undefined
+      ? `status ${status} is no answer of a coordinator`
+      : `this is the port for tcp:, which takes JSON-RPC; HTTP is spoken ${place}`;
+  throw new LeaseholdError('PROTOCOL', why);
 }

@@ -4,6 +4,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { LineReader } from '../protocol/framing.ts';
+import { isHttpAnswer } from '../protocol/wrong-port.ts';
 import { LeaseholdError } from './errors.ts';
 import { monotonicMs } from './local-clock.ts';
 import { reasonOf } from './reason.ts';
@@ -141,7 +142,10 @@ export class SocketConnection {
       try {
         message = JSON.parse(line.toString('utf8'));
       } catch {
-        this.destroy(new LeaseholdError('PROTOCOL', 'a line of the answer is no JSON'));
+        const why = isHttpAnswer(line)
+          ? 'this port speaks HTTP: write its URL with http: (the port for tcp: is another one)'
+          : 'a line of the answer is no JSON';
+        this.destroy(new LeaseholdError('PROTOCOL', why));
         return false;
       }
       for (const one of Array.isArray(message) ? message : [message]) this.#answer(one as Wire);

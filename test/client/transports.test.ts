@@ -244,6 +244,22 @@ describe('transports', () => {
       expect([stdout, stderr]).to.deep.equal(['xx\n', '']);
     });
 
+    it('says at the wrong port which one is right', async () => {
+      const said = async (url: string): Promise<string> => {
+        const client = new Client({ url });
+        const { code, message } = await caught(client.stats());
+        client.close();
+        expect(code).to.equal('PROTOCOL');
+        return message;
+      };
+      const atSocket = await said(server.tcp.replace('tcp:', 'http:'));
+      expect(atSocket)
+        .to.match(/port for tcp:.* HTTP is spoken at/)
+        .and.include(server.http);
+      const atHttp = await said(server.http.replace('http:', 'tcp:'));
+      expect(atHttp).to.include('this port speaks HTTP');
+    });
+
     it('warns of no leak, however many wait', async () => {
       const { stderr } = await program(
         `
