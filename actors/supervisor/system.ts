@@ -33,7 +33,9 @@ export interface RunningSystem {
   /** A thread was given up that cannot end: leaving the process in order would wait for it. */
   readonly stuck: boolean;
   /** Answers what was accepted, closes, and resolves `over`. */
-  stop(): void;
+  stop(signal?: string): void;
+  /** Notes that a signal of the system came and changes nothing. */
+  ignored(signal: string): void;
 }
 
 /** Deaths of the coordinator's thread that are mended in a row, and when a row is over. */
@@ -47,7 +49,8 @@ export function startSystem(options: SystemOptions): RunningSystem {
   const over = system.run();
   return {
     over,
-    stop: () => system.stop(),
+    stop: (signal) => system.stop(signal),
+    ignored: (signal) => system.ignored(signal),
     get stuck() {
       return system.stuck;
     },
@@ -117,11 +120,15 @@ class System {
     return this.#coordinator?.gone === false;
   }
 
-  stop(): void {
+  ignored(signal: string): void {
+    this.#logger.info(`${signal} is ignored`);
+  }
+
+  stop(signal?: string): void {
     if (this.#stopping) return;
     this.#stopping = true;
     this.#progress.stopping();
-    this.#logger.info('stopping');
+    this.#logger.info(signal === undefined ? {} : { signal }, 'stopping');
     // Not cleared: the process ends before, or because of it.
     setTimeout(() => {
       this.#finish(this.#refuse(`not stopped after ${STOP_MAX_MS} ms`));

@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { logSettings } from '../../actors/supervisor/logger.ts';
 import { startSystem } from '../../actors/supervisor/system.ts';
+import { onStopSignals } from '../client/stop-signals.ts';
 import { helpOf } from '../settings/knob.ts';
 import { flagOf, KNOB_NAMES, KNOBS, type KnobName } from '../settings/knob-table.ts';
 import { KnobError, readSettings, type Settings } from '../settings/settings.ts';
 import { type Io, say, usage } from './command.ts';
+import { ignoreDebuggerSignal } from './debugger-signal.ts';
 import { notifyReady } from './notify-ready.ts';
 import { packageVersion } from './version.ts';
 
@@ -24,7 +26,9 @@ export function define(command: Command, io: Io): void {
       'the file. The token is given by --token-file or LEASEHOLD_TOKEN. A duration is a\n' +
       'number of milliseconds, or has a unit: 500ms, 30s, 10m, 2h, 7d. In the file, a\n' +
       'duration with a unit is a string: "30s".\n\n' +
-      'Exit status: 0 stopped by TERM or INT; 1 failed; 2 a knob has a value that is not\n' +
+      'INT, TERM, HUP and QUIT stop the server; a second signal ends it at once. Nothing that was\n' +
+      'acknowledged is lost by either. USR1 is ignored.\n\n' +
+      'Exit status: 0 stopped by a signal; 1 failed; 2 a knob has a value that is not\n' +
       'allowed; 6 somebody must look before the next start, which would end the same way\n' +
       '(LOG_CORRUPT, LOG_LOCKED, LOG_FORMAT_NEWER, LOG_FENCED; for nodes of a cluster,\n' +
       'docs/REPLICATION.md has further codes).',
@@ -65,16 +69,13 @@ async function serve(settings: Settings, io: Io): Promise<Over> {
     complain: (message) => say(io.stderr, `leasehold: ${message}`),
     ready: () => notifyReady(io),
   });
-  let asked = 0;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      asked += 1;
-      if (asked === 1) return system.stop();
-      // A second signal ends the process at once, without exit hooks, because these could wait for
-      // threads that write. Nothing is lost: every acknowledged record is on the disk already.
-      process.removeAllListeners(signal);
-      process.kill(process.pid, signal);
-    });
-  }
+  ignoreDebuggerSignal(() => system.ignored('SIGUSR1'));
+  const endSignals = onStopSignals((wish, signal) => {
+    if (wish === 'first') return system.stop(signal);
+    // A second signal ends the process at once, without exit hooks, because these could wait for
+    // threads that write. Nothing is lost: every acknowledged record is on the disk already.
+    endSignals();
+    process.kill(process.pid, signal);
+  });
   return { status: await system.over, stuck: system.stuck };
 }

@@ -18,8 +18,10 @@ import {
   usage,
   wholeNumber,
 } from './command.ts';
+import { ignoreDebuggerSignal } from './debugger-signal.ts';
 import { execHandler } from './exec-handler.ts';
 import { execRun } from './exec-run.ts';
+import { flagWords } from './refusals.ts';
 import { DEFAULT_URL, tokenOf } from './server-options.ts';
 
 interface Options {
@@ -112,6 +114,7 @@ async function work(options: Options, io: Io): Promise<void> {
   });
   tell(worker, options, io);
   // Whoever asks again wants it now: leases are still given back, and commands ended.
+  ignoreDebuggerSignal(() => say(io.stderr, 'leasehold: SIGUSR1 is ignored'));
   const endSignals = onStopSignals((wish) => {
     void worker.stop({ graceMs: wish === 'first' ? graceMs : 0, abortMs: ABORT_MS });
   });
@@ -119,7 +122,7 @@ async function work(options: Options, io: Io): Promise<void> {
     await assertShell();
     await worker.run({ untilEmpty: options.once ?? false });
   } catch (error) {
-    throw new CliError(statusOf(error), (error as Error).message);
+    throw new CliError(statusOf(error), flagWords((error as Error).message));
   } finally {
     endSignals();
   }

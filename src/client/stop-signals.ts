@@ -35,12 +35,14 @@ const tellAll = (signal: NodeJS.Signals): void => {
   for (const listener of listeners) listener(signal);
 };
 
+type Stop = (wish: 'first' | 'again', signal: NodeJS.Signals) => void;
+
 /** Calls `stop` for each wish to stop. @returns what ends the listening */
-export function onStopSignals(stop: (wish: 'first' | 'again') => void): () => void {
+export function onStopSignals(stop: Stop): () => void {
   const wishes = new StopWishes();
   const listener = (signal: NodeJS.Signals): void => {
     const wish = wishes.take(signal, monotonicMs());
-    if (wish !== undefined) stop(wish);
+    if (wish !== undefined) stop(wish, signal);
   };
   if (listeners.size === 0) for (const signal of SIGNALS) process.on(signal, tellAll);
   listeners.add(listener);

@@ -28,11 +28,12 @@ describe('signals', () => {
 
   it('have one listener, however many workers there are', () => {
     const before = process.listenerCount('SIGHUP');
-    const told: number[] = [];
-    const ends = Array.from({ length: 15 }, (_, at) => onStopSignals(() => told.push(at)));
+    const told: string[] = [];
+    const listen = () => onStopSignals((wish, signal) => told.push(`${wish} ${signal}`));
+    const ends = Array.from({ length: 15 }, listen);
     expect(process.listenerCount('SIGHUP')).to.equal(before + 1);
     process.emit('SIGHUP', 'SIGHUP');
-    expect(told).to.have.length(15);
+    expect(told).to.deep.equal(Array(15).fill('first SIGHUP'));
     for (const end of ends) end();
     expect(process.listenerCount('SIGHUP')).to.equal(before);
   });

@@ -22,7 +22,19 @@ describe('serve, at its stop', () => {
     await server.ended;
   });
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  it('opens no debugger at SIGUSR1, says so, and goes on', async () => {
+    const server = await stage.serve().ready();
+    server.kill('SIGUSR1');
+    while (!server.out.includes('SIGUSR1 is ignored')) await pause(5);
+    expect(server.err).not.to.include('Debugger');
+    expect((await stage.call('GET', '/v1/stats')).status).to.equal(200);
+    server.kill('SIGTERM');
+    await server.ended;
+    expect(server.out).to.include('"signal":"SIGTERM"');
+  });
+
+  // HUP: the terminal was closed. QUIT: Ctrl-\.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) {
     it(`answers a parked request empty at ${signal} and ends long before its time`, async () => {
       const server = await stage.serve().ready();
       const parked = stage.call('POST', '/v1/leases', { worker_id: 'w', wait_ms: 60_000 });
