@@ -87,7 +87,7 @@ async function backup(target: string, options: Options, io: Io): Promise<void> {
     const next = note === undefined ? restoring(target) : joining(target, note);
     say(io.stdout, options.json === true ? jsonOf(copied) : text(copied, dataDir, target, next));
   } catch (error) {
-    throw wordsFor(error, dataDir);
+    throw wordsFor(error, dataDir, ', or name a running server with --from URL');
   } finally {
     (await bar)?.stop();
   }

@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import type { State } from '../core/state.ts';
 import { type DirectoryReader, openLmdbReader } from '../log/lmdb-reader.ts';
-import { LogCorrupt, type LogReader, wayOut } from '../log/log.ts';
+import { LogCorrupt, type LogReader, NO_LOG, wayOut } from '../log/log.ts';
 import { replay } from '../loop/replay.ts';
 import { errnoText } from '../model/errno-text.ts';
 import { digestText } from '../reader/digest-text.ts';
@@ -42,10 +42,22 @@ export async function withLog<T>(dataDir: string, act: (log: DirectoryReader) =>
 }
 
 /** An error of the log, or of the system, in words; anything else as it is. */
-export function wordsFor(error: unknown, dataDir: string): unknown {
+export function wordsFor(error: unknown, dataDir: string, orWhere = ''): unknown {
   if (error instanceof LogCorrupt) return new CliError(EXIT.failed, corruptText(error, dataDir));
   const told = operatingError(error);
-  return told === undefined ? error : new CliError(EXIT.failed, `leasehold: ${told}`);
+  if (told === undefined) return error;
+  return new CliError(EXIT.failed, `leasehold: ${told}${whereHint(told, dataDir, orWhere)}`);
+}
+
+/**
+ * Who names no directory may not know that one is looked for.
+ * @param told the error, in words
+ * @param orWhere where else the command can find a log
+ */
+export function whereHint(told: string, dataDir: string, orWhere = ''): string {
+  const isDefault = dataDir === KNOBS.dataDir.default;
+  if (!isDefault || !told.includes(NO_LOG)) return '';
+  return `; say with --data-dir where it is${orWhere}`;
 }
 
 /** @returns code and sentence of an error that no bug has made; undefined for a bug. */

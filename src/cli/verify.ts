@@ -5,7 +5,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { CliError, EXIT, type Io, say } from './command.ts';
-import { corruptText, dataDirOf, type OfflineOptions, withDataDir } from './offline.ts';
+import { corruptText, dataDirOf, type OfflineOptions, whereHint, withDataDir } from './offline.ts';
 import { type Bar, openBar } from './progress-bar.ts';
 import type { FromVerify, Verified } from './verify-child.ts';
 import { durationText } from './words.ts';
@@ -64,7 +64,7 @@ function badText(bad: Bad, dataDir: string, { json }: OfflineOptions): string {
   const { seq, code, message } = bad;
   if (json === true) return JSON.stringify({ ok: false, code, record: seq, message });
   return seq === undefined
-    ? `leasehold: ${code}: ${message}`
+    ? `leasehold: ${code}: ${message}${whereHint(message, dataDir)}`
     : corruptText({ seq, message }, dataDir);
 }
 

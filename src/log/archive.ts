@@ -46,7 +46,10 @@ export async function openArchive(
   log: ArchivedLog,
   { isRestored = false } = {},
 ): Promise<LmdbArchive> {
-  const { dataDir, logDir } = await prepareDirectory(directory, '--archive-dir');
+  const { dataDir, logDir } = await prepareDirectory(
+    directory,
+    'choose another directory with --archive-dir',
+  );
   if (!isArchive(dataDir)) {
     if (listSegments(logDir).length > 0) throw refused(dataDir, 'it holds a log of its own');
     fs.writeFileSync(path.join(dataDir, ARCHIVE_NOTE), NOTE, { mode: 0o600, flush: true });

@@ -93,7 +93,7 @@ async function copyOnce(
         if (records % 8_192 === 0) onProgress?.(records, last);
       }
     }
-    const { logDir } = await prepareDirectory(targetDir);
+    const { logDir } = await prepareDirectory(targetDir, 'choose another directory for the copy');
     begin?.();
     if (copied !== undefined) removeOldEnd(copied, plan.parts);
     for (const part of plan.parts) await copyPart(source, part, logDir);

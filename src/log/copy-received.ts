@@ -43,7 +43,7 @@ export async function receiveLog(
       throw new LogError('LOG_FORMAT_NEWER', `the log comes in the ${versions}`);
     }
     beside(partial, begin);
-    const { logDir } = await prepareDirectory(partial, 'another name');
+    const { logDir } = await prepareDirectory(partial, 'choose another directory for the copy');
     const { segments, end } = await receiveParts(frames, logDir, (record) =>
       onProgress?.(record, begin.last),
     );

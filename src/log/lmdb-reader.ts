@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { errnoText } from '../model/errno-text.ts';
 import type { LogRecord } from '../model/records.ts';
-import { type DroppedSet, type LogBytes, LogError, type LogReader } from './log.ts';
+import { type DroppedSet, type LogBytes, LogError, type LogReader, NO_LOG } from './log.ts';
 import { listSegments } from './segments/segment-files.ts';
 import { Segments } from './segments/segments.ts';
 
@@ -38,7 +38,7 @@ export function logDirOf(dataDir: string): string {
   const logDir = path.join(dataDir, 'log');
   // A crash, or a start that is under way, may leave a directory with a half-made segment in it.
   if (holdsSegments(logDir)) return logDir;
-  throw new LogError('LOG_DIRECTORY', `there is no log in ${path.resolve(dataDir)}`);
+  throw new LogError('LOG_DIRECTORY', `${NO_LOG} in ${path.resolve(dataDir)}`);
 }
 
 /**

@@ -137,6 +137,9 @@ export class LogError extends Error {
     this.code = code;
   }
 }
+/** How the sentence begins that a directory holds no log. */
+export const NO_LOG = 'there is no log';
+
 export type LogErrorCode =
   | 'LOG_LOCKED'
   | 'LOG_DIRECTORY'

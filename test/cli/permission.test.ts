@@ -109,4 +109,13 @@ describe('a data directory that may not be read', function () {
       `leasehold: LOG_DIRECTORY: there is no log in ${path.join(dir, 'nowhere')}\n`,
     ]);
   });
+
+  for (const command of [['verify'], ['state'], ['backup', 'copy']]) {
+    it(`where none was named: ${command[0]} says how to name one`, () => {
+      const words = [MAIN, ...command];
+      const { stderr } = spawnSync(process.execPath, words, { cwd: dir, encoding: 'utf8', env });
+      expect(stderr).include('there is no log in').and.include('say with --data-dir where it is');
+      expect(stderr.includes('--from URL')).equal(command[0] === 'backup');
+    });
+  }
 });

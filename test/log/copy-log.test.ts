@@ -33,6 +33,14 @@ describe('a copy of a log', function () {
     fs.rmSync(root, { recursive: true });
   });
 
+  it('names its own directory where it cannot be made, and not the one that is read', async () => {
+    const file = path.join(root, 'file');
+    fs.writeFileSync(file, '');
+    const { code, message } = await told(copyLog(dataDir, path.join(file, 'copy')));
+    expect(code).to.equal('LOG_DIRECTORY');
+    expect(message).to.include('for the copy').and.not.to.include('--data-dir');
+  });
+
   const append = (groups: number): Promise<void> => grow(log, groups);
   async function siftAndMerge(count: number): Promise<void> {
     for (const segment of log.sealed().slice(0, count)) await log.rewrite(segment, tens);

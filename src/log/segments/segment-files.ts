@@ -108,12 +108,12 @@ async function syncNames(directory: string, existing: string): Promise<void> {
 
 /**
  * Makes the data directory and its log/ where they are missing.
- * @param flag what the directory was given by; for the words of a refusal
+ * @param wayOut ends the sentence of a refusal: what the directory was given by
  * @throws LogError LOG_DIRECTORY naming the path when it is no directory or cannot be written.
  */
 export async function prepareDirectory(
   dataDir: string,
-  flag = '--data-dir',
+  wayOut = 'choose another directory with --data-dir',
 ): Promise<{ dataDir: string; logDir: string }> {
   try {
     const made = makeDirectory(dataDir, 0o700);
@@ -132,7 +132,7 @@ export async function prepareDirectory(
     throw new LogError(
       'LOG_DIRECTORY',
       `cannot keep a log in ${path.resolve(dataDir)}: ${WORDS[code ?? ''] ?? errnoText(error)}; ` +
-        `choose another directory with ${flag}`,
+        wayOut,
       { cause: error },
     );
   }
