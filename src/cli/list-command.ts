@@ -8,7 +8,7 @@ import type { Fields } from './overview-table.ts';
 import { Server } from './server.ts';
 import { withServer } from './server-options.ts';
 import { type Column, fittedTable } from './table.ts';
-import { columnsOf, dateText, moreText } from './words.ts';
+import { dateText, moreText, tableColumnsOf } from './words.ts';
 
 export interface ListedKind {
   readonly op: 'queues' | 'workers';
@@ -46,15 +46,16 @@ async function list(kind: ListedKind, options: ListOptions, io: Io): Promise<voi
   }
   if (options.json === true) return;
   const none = options.match === undefined ? kind.none : `no ${kind.op} match`;
-  for (const line of page({ ...kind, none }, rows, last, io)) say(io.stdout, line);
+  const { lines, isCut } = fittedTable(kind.columns(Number(last['now'])), rows, tableColumnsOf(io));
+  for (const line of [...lines, ...under({ ...kind, none }, rows, last)]) say(io.stdout, line);
+  if (isCut) say(io.stderr, 'What … stands for: --json, or a wider terminal.');
 }
 
-function page({ op, columns, none, soft }: ListedKind, rows: Fields[], last: Fields, io: Io) {
-  const { now, more, since } = last as { now: number; more: number; since: number };
-  const { lines, isCut } = fittedTable(columns(now), rows, columnsOf(io));
-  const under = rows.length === 0 ? [none] : [];
-  if (more > 0) under.push(`${moreText(more, op)}: --limit, --match and --sort choose others`);
-  if (isCut) under.push('What … stands for: --json, or a wider terminal.');
-  if (rows.length > 0) under.push(`${soft} since ${dateText(since)} UTC.`);
-  return [...lines, ...under];
+/** What stands under the table. */
+function under({ op, none, soft }: ListedKind, rows: Fields[], last: Fields): string[] {
+  const { more, since } = last as { more: number; since: number };
+  const lines = rows.length === 0 ? [none] : [];
+  if (more > 0) lines.push(`${moreText(more, op)}: --limit, --match and --sort choose others`);
+  if (rows.length > 0) lines.push(`${soft} since ${dateText(since)} UTC.`);
+  return lines;
 }

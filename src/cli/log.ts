@@ -12,6 +12,7 @@ import { taskIdOf } from './id-arguments.ts';
 import { successOf } from './refusals.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
+import { Days, noneText } from './words.ts';
 
 interface Options extends ServerOptions {
   readonly follow?: true;
@@ -27,6 +28,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const TAIL_DEFAULT = 20;
 
+const HELP = `
+A record is a line: its number, the time of day (UTC), its type, and what it says. A line with a
+date alone stands before the first record, and before each record of another day. In a pipe or a
+file it stands only where the day changes. Programs read --json: one object a record, no dates.`;
+
 export function define(command: Command, io: Io): void {
   withServer(command)
     .option(
@@ -40,14 +46,13 @@ export function define(command: Command, io: Io): void {
     .option('--from <seq>', 'start at this record, instead of the newest ones')
     .option('--limit <n>', 'with --from: at most this many records (default 100)')
     .option('--data-dir <dir>', 'read this data directory instead of asking a server')
+    .addHelpText('after', HELP)
     .action((options: Options) => log(options, io));
 }
 
 async function log(options: Options, io: Io): Promise<void> {
   const asked = { ...filterOf(options), ...rangeOf(options) };
-  const paint = painter(io);
-  const show = (record: Fields): void =>
-    say(io.stdout, options.json ? JSON.stringify(record) : recordLine(record, paint));
+  const show = options.json === true ? jsonTo(io) : linesTo(io);
   if (options.dataDir !== undefined) {
     if (options.follow === true)
       throw usage('--follow asks a server; --data-dir reads a directory');
@@ -62,13 +67,38 @@ async function log(options: Options, io: Io): Promise<void> {
     if (first.length === 0 && options.task !== undefined) {
       successOf(await server.ask('task', { task_id: options.task }), options);
     }
-    if (options.follow !== true) return;
+    if (options.follow !== true) {
+      if (first.length === 0) await tellNewest(server, options, io);
+      return;
+    }
     const last = first.at(-1);
     const from = last === undefined ? Number(options.from ?? 1) : Number(last['seq']) + 1;
     await follow(server, { ...filterOf(options), from }, options, show);
   } finally {
     server.close();
   }
+}
+
+const jsonTo =
+  ({ stdout }: Io) =>
+  (record: Fields): void =>
+    say(stdout, JSON.stringify(record));
+
+/** A line tells the time of day; whenever the day is another one, a line of its own tells it. */
+function linesTo(io: Io): (record: Fields) => void {
+  const paint = painter(io);
+  const days = new Days(io.stdout.isTTY);
+  return (record) => {
+    const day = days.before(record);
+    if (day !== undefined) say(io.stdout, `${day} UTC`);
+    say(io.stdout, recordLine(record, paint));
+  };
+}
+
+/** Nothing printed must not look like a log that is empty. */
+async function tellNewest(server: Server, options: Options, { stderr }: Io): Promise<void> {
+  const [newest] = await page(server, { tail: 1 }, options);
+  if (newest !== undefined) say(stderr, noneText(Number(newest['seq'])));
 }
 
 /** All that was asked for: on the socket an answer holds what fits, and says where to go on. */

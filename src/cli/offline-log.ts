@@ -6,8 +6,9 @@ import type { RecordType } from '../model/records.ts';
 import { readPage } from '../reader/log-pages.ts';
 import { goOn, type LogQuery } from '../reader/log-query.ts';
 import { queueNames } from '../reader/queue-names.ts';
-import { CliError, EXIT, type Io } from './command.ts';
+import { CliError, EXIT, type Io, say } from './command.ts';
 import { dataDirOf, type OfflineOptions, withLog } from './offline.ts';
+import { noneText } from './words.ts';
 
 /** What is asked, as the query of /v1/log. */
 interface Query {
@@ -37,23 +38,27 @@ export async function logOffline(
       const gone = log.dropped.has(taskId) ? ': its history was forgotten and is removed' : '';
       throw new CliError(EXIT.failed, `leasehold: there is no task ${task} in this log${gone}`);
     }
-    await showAll(log, show, { from, limit, tail, taskId, queue, type });
+    const shown = await showAll(log, show, { from, limit, tail, taskId, queue, type });
+    if (shown === 0) say(io.stderr, noneText(log.lastNumber));
   });
 }
 
+/** @returns how many records were shown. */
 async function showAll(
   log: LogReader,
   show: (record: Fields) => void,
   asked: LogQuery,
-): Promise<void> {
+): Promise<number> {
   const paging = { log, queueOf: queueNames(log), pause: () => Promise.resolve() };
   const last = log.lastNumber;
   let query: LogQuery = asked;
-  for (let left = asked.limit; left > 0; ) {
+  let left = asked.limit;
+  while (left > 0) {
     const page = await readPage(paging, { ...query, limit: left }, last);
     for (const line of page.text.split('\n')) if (line !== '') show(JSON.parse(line));
     left -= page.records;
-    if (page.next > page.to) return;
+    if (page.next > page.to) break;
     query = { ...goOn(query, page.next), to: page.to };
   }
+  return asked.limit - left;
 }

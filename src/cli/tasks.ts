@@ -10,7 +10,7 @@ import { type ServerOptions, withServer } from './server-options.ts';
 import { fittedTable } from './table.ts';
 import { taskColumns } from './task-columns.ts';
 import { type Filter, pagesOf } from './task-pages.ts';
-import { columnsOf } from './words.ts';
+import { tableColumnsOf } from './words.ts';
 
 interface Options extends ServerOptions, Filter {
   readonly limit: string;
@@ -43,7 +43,9 @@ async function tasks(options: Options, io: Io): Promise<void> {
     server.close();
   }
   if (options.json === true) return;
-  const { lines, isCut } = fittedTable(taskColumns(shown), shown, columnsOf(io));
+  const { lines, isCut } = fittedTable(taskColumns(shown), shown, tableColumnsOf(io));
   for (const line of lines) say(io.stdout, line);
-  if (isCut) say(io.stdout, 'What … stands for: leasehold task ID, --json, or a wider terminal.');
+  if (shown.length === 0) say(io.stderr, 'no tasks');
+  // The lines of the table are the tasks: a program that counts them must not count this one.
+  if (isCut) say(io.stderr, 'What … stands for: leasehold task ID, --json, or a wider terminal.');
 }

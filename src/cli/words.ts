@@ -15,6 +15,32 @@ export const dateText = timeText.orUnknown(timeText.dateText);
 /** 450 ms, 30.0 s, 2 min 5 s: of a duration in ms. */
 export const durationText = timeText.orUnknown(timeText.durationText);
 
+/** Tells where the records of a log come to another day. */
+export class Days {
+  #shown: string | undefined;
+  #isFirst = true;
+  readonly #isFirstTold: boolean;
+
+  /** @param isFirstTold whether the day of the first record is told, too. */
+  constructor(isFirstTold: boolean) {
+    this.#isFirstTold = isFirstTold;
+  }
+
+  /** @returns the day that must be told before this record, such as 2026-07-30, or undefined. */
+  before({ at }: Fields): string | undefined {
+    if (typeof at !== 'number') return undefined;
+    const day = timeText.dayText(at);
+    const isTold = this.#isFirst ? this.#isFirstTold : day !== this.#shown;
+    this.#isFirst = false;
+    this.#shown = day;
+    return isTold ? day : undefined;
+  }
+}
+
+/** @param newest the number of the newest record */
+export const noneText = (newest: number): string =>
+  `no record matches; the newest record is ${newest}`;
+
 export const recordText = ({ record }: Fields): string =>
   typeof record === 'number' ? `record ${record}` : 'no record';
 
@@ -36,6 +62,15 @@ export function columnsOf({ stdout, env }: Pick<Io, 'stdout' | 'env'>): number {
   const given = stdout.isTTY ? stdout.columns : Number(env['COLUMNS'] ?? Number.NaN);
   const columns = Number.isInteger(given) && given > 0 ? given : COLUMNS_DEFAULT;
   return Math.min(COLUMNS_MAX, Math.max(COLUMNS_MIN, columns));
+}
+
+/**
+ * How wide a table may be: as a page on a terminal; without an end where a program reads it, which
+ * needs whole names, unless COLUMNS says how wide.
+ */
+export function tableColumnsOf({ stdout, env }: Pick<Io, 'stdout' | 'env'>): number {
+  const isWhole = !stdout.isTTY && !(Number(env['COLUMNS']) > 0);
+  return isWhole ? Number.POSITIVE_INFINITY : columnsOf({ stdout, env });
 }
 
 /** One lease of a lease answer. */

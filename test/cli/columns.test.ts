@@ -2,13 +2,15 @@
 
 import { expect } from 'chai';
 import type { Io } from '../../src/cli/command.ts';
-import { columnsOf } from '../../src/cli/words.ts';
+import { columnsOf, tableColumnsOf } from '../../src/cli/words.ts';
 
-const columns = (isTTY: boolean, width: number | undefined, variable?: string): number =>
-  columnsOf({
-    stdout: { isTTY, columns: width } as Io['stdout'],
-    env: variable === undefined ? {} : { COLUMNS: variable },
-  });
+type Given = readonly [isTTY: boolean, width: number | undefined, variable?: string];
+const io = (...[isTTY, width, variable]: Given) => ({
+  stdout: { isTTY, columns: width } as Io['stdout'],
+  env: variable === undefined ? {} : { COLUMNS: variable },
+});
+const columns = (...given: Given): number => columnsOf(io(...given));
+const tableColumns = (...given: Given): number => tableColumnsOf(io(...given));
 
 describe('the width of a page', () => {
   it('is that of the terminal', () => {
@@ -27,5 +29,13 @@ describe('the width of a page', () => {
   it('stays within what the server takes', () => {
     expect(columns(true, 20)).equal(60);
     expect(columns(true, 9_999)).equal(400);
+  });
+
+  it('has no end for a table that a program reads, unless COLUMNS says how wide', () => {
+    expect(tableColumns(false, undefined)).equal(Number.POSITIVE_INFINITY);
+    expect(tableColumns(false, undefined, 'wide')).equal(Number.POSITIVE_INFINITY);
+    expect(tableColumns(false, undefined, '100')).equal(100);
+    expect(tableColumns(true, 132)).equal(132);
+    expect(tableColumns(true, 0)).equal(80);
   });
 });

@@ -69,6 +69,12 @@ describe('commands on a data directory', function () {
   });
   after(() => fs.rmSync(dir, { recursive: true, force: true }));
 
+  it('log says which record is the newest where there is none to show', async () => {
+    const { code, out, err } = await run('log', '--data-dir', dataDir, '--from', '99999');
+    expect([code, out]).deep.equal([0, '']);
+    expect(err).equal(`no record matches; the newest record is ${records.length}\n`);
+  });
+
   it('verify says what is there and changes nothing', async () => {
     const before = contents(dataDir);
     const ended = await run('verify', '--data-dir', dataDir, '--json');

@@ -69,6 +69,8 @@ describe('the columns of the overview', () => {
     expect(cells(columns, leased)).to.include({ detail: 'L2 w', eligible: '' });
     const failed = { ...row, state: 'FAILED', last_failure_reason: 'no\n route ' };
     expect(cells(columns, failed)).to.include({ detail: 'failed: no route' });
+    const released = { ...row, last_failure_reason: 'stopped', last_failure_kind: 'released' };
+    expect(cells(columns, released)).to.include({ detail: 'given back: stopped' });
   });
 
   it('of durations', () => {

@@ -25,7 +25,7 @@ describe('the overview of an operator', () => {
   after(() => stage.close());
 
   async function run(args: readonly string[], status = 0): Promise<Ran> {
-    const ran = await command(args, { env: { LEASEHOLD_URL: stage.url } });
+    const ran = await command(args, { env: { LEASEHOLD_URL: stage.url, COLUMNS: '80' } });
     expect(ran, `${args.join(' ')}: ${ran.err}`).to.include({ code: status });
     return ran;
   }
@@ -98,8 +98,10 @@ describe('the overview of an operator', () => {
       const { out } = await run(words);
       for (const line of out.split('\n')) expect(widthOf(line), line).to.be.at.most(80);
     }
-    const env = { LEASEHOLD_URL: stage.url, COLUMNS: '300' };
-    const { out } = await command(['queues'], { env });
-    expect(out).to.include(LONG).and.to.include(WORKER);
+    expect((await run(['queues'])).err).to.include('What … stands for');
+    // Without COLUMNS, what a program reads is whole.
+    const { out, err } = await command(['queues'], { env: { LEASEHOLD_URL: stage.url } });
+    expect(out).to.include(LONG).and.to.include(WORKER).and.not.to.include('…');
+    expect(err).to.equal('');
   });
 });
