@@ -26,8 +26,8 @@ export function define(command: Command, io: Io): void {
       'the file. The token is given by --token-file or LEASEHOLD_TOKEN. A duration is a\n' +
       'number of milliseconds, or has a unit: 500ms, 30s, 10m, 2h, 7d. In the file, a\n' +
       'duration with a unit is a string: "30s".\n\n' +
-      'INT, TERM, HUP and QUIT stop the server; a second signal ends it at once. Nothing that was\n' +
-      'acknowledged is lost by either. USR1 is ignored.\n\n' +
+      'INT, TERM, HUP and QUIT stop the server; a second signal ends it at once. Nothing\n' +
+      'that was acknowledged is lost by either. USR1 is ignored.\n\n' +
       'Exit status: 0 stopped by a signal; 1 failed; 2 a knob has a value that is not\n' +
       'allowed; 6 somebody must look before the next start, which would end the same way\n' +
       '(LOG_CORRUPT, LOG_LOCKED, LOG_FORMAT_NEWER, LOG_FENCED; for nodes of a cluster,\n' +

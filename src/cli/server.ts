@@ -5,7 +5,7 @@
 import { LeaseholdError } from '../client/errors.ts';
 import { openTransport } from '../client/exchanger.ts';
 import { monotonicMs, pause } from '../client/local-clock.ts';
-import { isRepeatable, mayHaveHappened, nextRetryMs, type Trouble } from '../client/retry.ts';
+import { isRepeatable, mayHaveHappened, nextRetryMs } from '../client/retry.ts';
 import {
   type Answer,
   type Call,
@@ -13,11 +13,10 @@ import {
   TransportFailure,
   type Wire,
 } from '../client/transport.ts';
-import { errnoText } from '../model/errno-text.ts';
 import { DURATION_MAX } from '../model/limits.ts';
 import { CliError, durationMs, EXIT, type Io, say, usage } from './command.ts';
-import { refusalText } from './refusals.ts';
 import { DEFAULT_URL, type ServerOptions, tokenOf } from './server-options.ts';
+import { failureOf, notLeaderIn, troubleOf, troubleText } from './trouble.ts';
 
 const TIMEOUT_MS = 30_000;
 /** One attempt, above the ten seconds after which a server gives up its own device. */
@@ -218,35 +217,4 @@ function transportOf(url: string, token: string | undefined, givenBy: string): T
   } catch (error) {
     throw error instanceof LeaseholdError ? usage(`${givenBy}: ${error.message}`) : error;
   }
-}
-
-/** @throws CliError unless it is a failure of the way, which may be tried again. */
-function failureOf(error: unknown, url: string): TransportFailure {
-  if (error instanceof TransportFailure) return error;
-  if (!(error instanceof LeaseholdError)) throw error;
-  if (error.code === 'UNAUTHORIZED') {
-    const how = 'the token is missing or wrong (--token-file, or LEASEHOLD_TOKEN)';
-    throw new CliError(EXIT.failed, `REJECTED unauthorized: ${how}.`);
-  }
-  throw new CliError(EXIT.failed, `${url}: ${error.message}`);
-}
-
-const notLeaderIn = (answers: readonly Answer[]): Wire | undefined =>
-  answers.find(({ body }) => body['reason'] === 'not_leader')?.body;
-
-function troubleOf(result: Answer[] | TransportFailure): Trouble | undefined {
-  if (!Array.isArray(result)) return { kind: 'unanswered', written: result.written };
-  if (result.length === 0 || !result.every(({ body }) => body.outcome === 'UNAVAILABLE')) {
-    return undefined;
-  }
-  const reasons = result.map(({ body }) => String(body.reason));
-  const reason = reasons.find((one) => one === 'log_unavailable') ?? (reasons[0] as string);
-  return { kind: 'unavailable', reason, retryAfterMs: result[0]?.retryAfterMs };
-}
-
-function troubleText(result: Answer[] | TransportFailure): string {
-  if (Array.isArray(result)) return refusalText(result[0]?.body ?? {});
-  const { cause, message } = result;
-  const { code } = (cause ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? errnoText(cause) : message;
 }
