@@ -5,6 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { block } from '../e2e/readme.ts';
+import { inTurn } from '../support/tier.ts';
 import { rehearseHere, type Told } from './rehearsal.ts';
 
 const SCENARIOS = ['confirmation-lost', 'confirmation-unavailable', 'report-lost'];
@@ -31,16 +32,16 @@ describe('a rehearsal of the Worker in README.md', () => {
     }
   }
 
-  it('finds that it keeps the contract', async () => {
+  const keeps = async (): Promise<void> => {
     expect(text).to.match(MAIL).and.to.match(CHECK);
     const { scenarios, status } = await told(text);
     const verdicts = scenarios.map(({ name, verdict }) => `${name} ${verdict}`);
     const all = ['undisturbed', 'confirmation-lost', 'confirmation-unavailable', 'report-lost'];
     expect(verdicts).to.deep.equal(all.map((name) => `${name} kept`));
     expect(status).to.equal(0);
-  }).timeout(120_000);
+  };
 
-  it('convicts its old text of having completed a task without its effect', async () => {
+  const convicted = async (): Promise<void> => {
     const old = text.replace(CHECK, 'if (!(await stillMine())) return undefined;');
     const { scenarios } = await told(old);
     const found = scenarios.map(({ faults }) => faults.map(({ name }) => name));
@@ -54,5 +55,11 @@ describe('a rehearsal of the Worker in README.md', () => {
       );
     expect(lost).to.match(words('had got no answer'));
     expect(refused).to.match(words('had been answered UNAVAILABLE'));
-  }).timeout(120_000);
+  };
+
+  const both = [
+    ['finds that it keeps the contract', keeps],
+    ['convicts its old text of having completed a task without its effect', convicted],
+  ] as const;
+  for (const [title, play] of inTurn(both)) it(title, play).timeout(120_000);
 });
