@@ -36,14 +36,14 @@ export class OpenCall extends Asker {
   readonly index: number;
   /** By which its request can be withdrawn or hastened; 0: none. */
   ticket = 0;
-  readonly #id: string;
+  readonly #id: ByteText;
   readonly #peer: Settling;
 
   /** @param id the JSON text of the call's id */
   constructor(peer: Settling, id: string, weight: number, lines: AnswerLines, index: number) {
     super();
     this.#peer = peer;
-    this.#id = id;
+    this.#id = inBytes(id);
     this.weight = weight;
     this.lines = lines;
     this.index = index;
@@ -64,7 +64,7 @@ export class OpenCall extends Asker {
   }
 
   #result(json: AnswerBytes): void {
-    const start = inBytes(resultStart(this.#id));
+    const start = resultStart(this.#id) as ByteText;
     const isText = typeof json === 'string';
     const answer = isText
       ? ((start + json + RESULT_END) as ByteText)
