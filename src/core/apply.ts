@@ -17,7 +17,7 @@ import type {
 import { check } from './check.ts';
 import { countRecord } from './counters.ts';
 import { digestOf } from './digest-index.ts';
-import { forgetTasks } from './forgetting.ts';
+import { forgetTasks, isJump } from './forgetting.ts';
 import {
   type EndedLease,
   endedByReport,
@@ -46,6 +46,7 @@ export function applyChecked(
   record: LogRecord,
   subject: Subject = subjectOfRecord(state, record),
 ): void {
+  if (isJump(state, record)) state.jumpedAt = record.at;
   state.lastSeq = record.seq;
   state.lastAt = record.at;
   countRecord(state, record, subject);

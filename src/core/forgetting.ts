@@ -3,7 +3,8 @@
 // that may still run is never dropped.
 
 import type { CoreKnobs } from '../model/knobs.ts';
-import type { HistoryForgotten } from '../model/records.ts';
+import { CLOCK_JUMP_MS } from '../model/limits.ts';
+import type { HistoryForgotten, LogRecord } from '../model/records.ts';
 import type { EndedLine } from './ended-tasks.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
@@ -26,6 +27,15 @@ export function forgetPauseMs(knobs: CoreKnobs, isMoreDue: boolean): number {
   const kept = [knobs.retentionMs, knobs.retentionFailedMs].filter((ms) => ms > 0);
   return isMoreDue ? PAUSE_MS_MIN : Math.max(PAUSE_MS_MIN, Math.min(...kept) / STRIDES);
 }
+
+/**
+ * Whether the clock may be wrong at this start: then nothing is forgotten for an hour (R6). The log
+ * tells it, not the process that saw the clock, for a restart must not end the caution. The records
+ * before the start may be removed from the log. The jump then seems longer than it was, and the
+ * caution is unneeded, not missing.
+ */
+export const isJump = ({ lastAt }: State, { type, at }: LogRecord): boolean =>
+  type === 'CoordinatorStarted' && lastAt > 0 && at - lastAt > CLOCK_JUMP_MS;
 
 /**
  * Removes every ended task up to the numbers, except a redriven task whose origin is remembered.

@@ -13,8 +13,6 @@ export interface Clock {
 const DAY_MS = 86_400_000;
 /** A wall clock further ahead of the log is refused: it would end and forget everything. */
 export const CLOCK_AHEAD_MAX_MS = 365 * DAY_MS;
-const CAUTIOUS_AHEAD_MS = DAY_MS;
-const CAUTION_MS = 3_600_000;
 
 export class ClockRefused extends Error {
   override readonly name = 'ClockRefused';
@@ -25,7 +23,6 @@ export class CoordinatorTime {
   private readonly clock: Clock;
   private readonly base: number;
   private readonly startedAt: number;
-  private readonly forgetFrom: number;
 
   /**
    * @param lastAt time of the log's newest record, 0 for an empty log
@@ -37,14 +34,12 @@ export class CoordinatorTime {
     this.startedAt = clock.monotonic();
     if (inherited !== undefined) {
       this.base = Math.max(Math.floor(inherited), lastAt);
-      this.forgetFrom = this.base;
       return;
     }
     const wall = Math.floor(clock.wall());
     const ahead = lastAt === 0 ? 0 : wall - lastAt;
     if (ahead > CLOCK_AHEAD_MAX_MS && !acceptClock) throw clockRefused(wall, ahead);
     this.base = Math.max(wall, lastAt);
-    this.forgetFrom = this.base + (ahead > CAUTIOUS_AHEAD_MS ? CAUTION_MS : 0);
   }
 
   now(): number {
@@ -54,11 +49,6 @@ export class CoordinatorTime {
   /** Coordinator time minus wall clock, in ms. */
   offset(): number {
     return this.now() - Math.floor(this.clock.wall());
-  }
-
-  /** Nothing is forgotten in the first hour after a jump of more than a day. */
-  mayForget(now: number): boolean {
-    return now >= this.forgetFrom;
   }
 }
 

@@ -70,8 +70,7 @@ export class Coordinator {
     this.granting = new Granting(this.turn);
     this.removal = new Removal(options, () => this.state);
     const { commits, granting, recovery, removal } = this;
-    const mayForget = (now: number): boolean => !removal.busy && recovery.time.mayForget(now);
-    this.retention = new Retention(this.turn, mayForget);
+    this.retention = new Retention(this.turn, () => !removal.busy);
     this.view = new LoopView({ commits, granting, recovery, removal });
     const surroundings = options.surroundings ?? (() => ({}));
     this.reading = new Reading(this.turn, granting, this.view, surroundings);

@@ -1,26 +1,28 @@
 // Owns when history is forgotten: one HistoryForgotten at a time, with pauses between them, and
-// none while removal is still at work on an earlier one. Which tasks one forgets is decided in
-// core/forgetting.ts.
+// none while removal is still at work on an earlier one, nor in the hour after a start whose clock
+// may have been wrong. Which tasks one forgets is decided in core/forgetting.ts.
 
 import { forgetPauseMs, forgotten } from '../core/forgetting.ts';
 import { NO_SUBJECT } from '../core/subject.ts';
+import { CAUTION_AFTER_JUMP_MS } from '../model/limits.ts';
 import type { HistoryForgotten } from '../model/records.ts';
 import type { Turn } from './turn.ts';
 
 export class Retention {
   private readonly turn: Turn;
-  private readonly mayForget: (now: number) => boolean;
+  private readonly mayForget: () => boolean;
   private nextAt = Number.NEGATIVE_INFINITY;
 
-  /** @param mayForget false while the removal of forgotten history or the clock forbids it. */
-  constructor(turn: Turn, mayForget: (now: number) => boolean) {
+  /** @param mayForget false while forgotten history is still being removed. */
+  constructor(turn: Turn, mayForget: () => boolean) {
     this.turn = turn;
     this.mayForget = mayForget;
   }
 
   tick(now: number): void {
-    if (now < this.nextAt || !this.mayForget(now)) return;
-    const { knobs } = this.turn.context;
+    const { knobs, state } = this.turn.context;
+    const cautiousUntil = state.jumpedAt === 0 ? 0 : state.jumpedAt + CAUTION_AFTER_JUMP_MS;
+    if (now < this.nextAt || now < cautiousUntil || !this.mayForget()) return;
     const record = this.due(now);
     if (record === undefined) return;
     this.turn.decide(record, NO_SUBJECT);

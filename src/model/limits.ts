@@ -34,6 +34,13 @@ export const COLUMNS_MAX = 400;
 /** Attempts given back in a row beyond this are charged like failures. */
 export const FREE_RELEASES_IN_ROW = 100;
 
+/**
+ * A start that comes so long after the record before it may have a wrong clock (R6). Then nothing
+ * is forgotten for an hour, in which somebody may notice.
+ */
+export const CLOCK_JUMP_MS = 86_400_000;
+export const CAUTION_AFTER_JUMP_MS = 3_600_000;
+
 /** The bounds that knobs set and that parsing must hold. */
 export interface ParseLimits {
   /** A payload or result, in bytes after decoding. */

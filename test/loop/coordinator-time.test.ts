@@ -46,26 +46,12 @@ describe('coordinator time', () => {
     expect(new CoordinatorTime(machine(NOW).clock, 0, false).now()).to.equal(NOW);
   });
 
-  it('lets nothing be forgotten in the first hour after a jump of more than a day', () => {
-    const first = (ahead: number, lastAt = NOW) => {
-      const time = new CoordinatorTime(machine(NOW + ahead).clock, lastAt, true);
-      const at = time.now();
-      return [0, HOUR - 1, HOUR].map((ms) => time.mayForget(at + ms));
-    };
-    expect(first(DAY)).to.deep.equal([true, true, true]);
-    expect(first(DAY + 1)).to.deep.equal([false, false, true]);
-    expect(first(400 * DAY)).to.deep.equal([false, false, true]);
-    expect(first(-DAY)).to.deep.equal([true, true, true]);
-    expect(first(DAY + 1, 0), 'an empty log').to.deep.equal([true, true, true]);
-  });
-
   it('is that of the coordinator before, whatever the wall clock says', () => {
     for (const wall of [NOW - HOUR, NOW + HOUR, NOW + 400 * DAY]) {
       const { at, clock } = machine(wall);
       const time = new CoordinatorTime(clock, NOW - 10, false, NOW + 2_000.9);
       expect(time.now()).to.equal(NOW + 2_000);
       expect(time.offset()).to.equal(NOW + 2_000 - wall);
-      expect(time.mayForget(time.now()), 'there was no jump').to.equal(true);
       at.monotonic += 1_000;
       at.wall += DAY;
       expect(time.now()).to.equal(NOW + 3_000);

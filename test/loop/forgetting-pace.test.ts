@@ -11,6 +11,8 @@ const RETENTION_MS = 1_000_000;
 /** A hundredth of it. */
 const STRIDE_MS = 10_000;
 const TICK_MS = 50;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 const forgets = (world: World): LogRecord[] =>
   world.records().filter(({ type }) => type === 'HistoryForgotten');
@@ -42,6 +44,34 @@ describe('forgetting', () => {
     expect(world.loop.view.state.tasks.size, 'none is kept for a stride longer').to.equal(0);
     expect(forgets(world).length).to.be.within(span / STRIDE_MS, span / STRIDE_MS + 2);
   }).timeout(180_000);
+
+  it('waits an hour after the clock jumped a day, over restarts too', async () => {
+    const world = await World.started({ retentionMs: RETENTION_MS });
+    await world.submit();
+    await world.complete(await world.lease());
+    world.wallOffset = DAY_MS + 1_000;
+    await world.restart();
+    const jumpedAt = world.time;
+    for (const minutes of [1, 20, 59.9]) {
+      world.time = jumpedAt + minutes * 60_000;
+      await world.restart();
+      await ticks(world, 2 * TICK_MS);
+      expect(forgets(world), `after ${minutes} min`).to.deep.equal([]);
+    }
+    world.time = jumpedAt + HOUR_MS;
+    await ticks(world, 2 * TICK_MS);
+    expect(forgets(world)).to.have.length(1);
+  });
+
+  it('begins at once after a start that came a day later at most', async () => {
+    const world = await World.started({ retentionMs: RETENTION_MS });
+    await world.submit();
+    await world.complete(await world.lease());
+    world.wallOffset = DAY_MS - 1_000;
+    await world.restart();
+    await ticks(world, 2 * TICK_MS);
+    expect(forgets(world)).to.have.length(1);
+  });
 
   it('goes on at once while more is due than one record takes', async () => {
     const world = await World.started({ retentionMs: 0, retentionFailedMs: RETENTION_MS });

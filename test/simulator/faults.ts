@@ -257,7 +257,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'history is forgotten right after the clock has jumped a day',
-    changes: [[' && recovery.time.mayForget(now)', '']],
+    changes: [['now < cautiousUntil', 'false']],
     seenBy: ['model'],
   },
   {

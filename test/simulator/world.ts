@@ -220,8 +220,7 @@ export class World implements Stage {
     const before = this.now();
     this.timeBase = Math.max(wall, book.lastAt);
     this.bootedAt = this.events.now;
-    const isFarAhead = book.lastAt > 0 && wall - book.lastAt > DAY_MS;
-    this.model.forgetting.from = this.timeBase + (isFarAhead ? HOUR_MS : 0);
+    this.model.forgetting.isGone = (seq) => node.log.dropped.has(seq);
     if (this.timeBase > before) this.timeJumps += 1;
     this.skip = skip;
     node.log.onStart = (record) => this.checkStart(node, record);

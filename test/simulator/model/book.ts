@@ -35,6 +35,16 @@ class Undo {
   }
 }
 
+interface Start {
+  readonly seq: number;
+  readonly at: number;
+  /** It came more than a day after the record before it: its clock may be wrong. */
+  readonly isLate: boolean;
+}
+
+const DAY_MS = 86_400_000;
+const isLate = ({ at }: LogRecord, lastAt: number): boolean => lastAt > 0 && at - lastAt > DAY_MS;
+
 interface Change {
   readonly id: number;
   readonly from: ModelTask | undefined;
@@ -50,6 +60,7 @@ export class Book {
   private readonly tasks = new Map<number, ModelTask>();
   lastSeq = 0;
   lastAt = 0;
+  readonly starts: Start[] = [];
   epoch = 0;
   totals: Totals = {
     leaseExpirations: 0,
@@ -82,6 +93,7 @@ export class Book {
     for (;;) {
       const last = this.journal.at(-1);
       if (last === undefined || last.seq <= seq) return;
+      if (this.starts.at(-1)?.seq === last.seq) this.starts.pop();
       this.journal.pop();
       for (const { id, from, to } of last.changes.toReversed()) this.put(id, to, from);
       this.lastSeq = last.lastSeq;
@@ -94,6 +106,7 @@ export class Book {
   }
 
   apply(record: LogRecord): void {
+    const { lastAt } = this;
     this.journal.push(new Undo(record.seq, this));
     this.lastSeq = record.seq;
     this.lastAt = record.at;
@@ -102,6 +115,7 @@ export class Book {
         return this.create(record);
       case 'CoordinatorStarted':
         this.epoch = record.seq;
+        this.starts.push({ seq: record.seq, at: record.at, isLate: isLate(record, lastAt) });
         return this.total('starts');
       case 'HistoryForgotten':
         this.completedThrough = record.completedThrough;

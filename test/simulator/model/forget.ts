@@ -6,12 +6,16 @@ import { Violation } from '../checkers/violation.ts';
 import type { Book } from './book.ts';
 import type { ModelKnobs } from './decide.ts';
 
+const HOUR_MS = 3_600_000;
 /** Ticks that something may be due before it is called late. */
 const PATIENCE = 20;
 
 export class Forgetting {
-  /** Nothing is forgotten before: the clock may be wrong (R6). */
-  from = 0;
+  /**
+   * Whether the log no longer has this record. Replay cannot tell then whether the start after it
+   * came a day later, and waits in any case.
+   */
+  isGone: (seq: number) => boolean = () => false;
   private readonly book: Book;
   private readonly knobs: ModelKnobs;
   private ticksLate = 0;
@@ -27,7 +31,7 @@ export class Forgetting {
   /** @returns the record that a tick writes if it forgets now, which it does or not. */
   next(actual: LogRecord | undefined, now: number): HistoryForgotten | undefined {
     if (actual?.type !== 'HistoryForgotten') {
-      const isLate = now >= this.from && this.through(now) !== undefined;
+      const isLate = now >= this.duesFrom() && this.through(now) !== undefined;
       // A clock that stands still brings nothing about.
       if (!isLate) this.ticksLate = 0;
       else if (now > this.tickedAt) this.ticksLate += 1;
@@ -36,11 +40,21 @@ export class Forgetting {
       return undefined;
     }
     this.ticksLate = 0;
-    if (now < this.from) throw new Violation('model', 'forgotten within the first hour');
+    if (now < this.cautiousUntil()) throw new Violation('model', 'forgotten within the first hour');
     const through = this.through(now);
     if (through === undefined) throw new Violation('model', 'nothing is to be forgotten');
     const { totals } = this.book;
     return { type: 'HistoryForgotten', seq: 0, at: now, prev: 0, ...through, totals };
+  }
+
+  /** Nothing is forgotten before: the clock may be wrong (R6). */
+  private cautiousUntil(): number {
+    return hourAfter(this.book.starts.findLast(({ isLate }) => isLate));
+  }
+
+  /** What may be forgotten must be from then on. */
+  private duesFrom(): number {
+    return hourAfter(this.book.starts.findLast((one) => one.isLate || this.isGone(one.seq - 1)));
   }
 
   /** Records were taken back: what they had forgotten is due again. */
@@ -83,6 +97,9 @@ export class Forgetting {
       : { through: { completedThrough, failedThrough }, quietUntil: Number.NEGATIVE_INFINITY };
   }
 }
+
+const hourAfter = (start: { readonly at: number } | undefined): number =>
+  start === undefined ? Number.NEGATIVE_INFINITY : start.at + HOUR_MS;
 
 /** 0 keeps for ever. */
 const keptFor = (keptMs: number): number => (keptMs > 0 ? keptMs : Number.POSITIVE_INFINITY);

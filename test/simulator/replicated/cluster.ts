@@ -36,7 +36,6 @@ const CALL_MS = 200;
 const SILENCE_MS = 1_500;
 const DOUBTS = 40;
 const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 export class Cluster implements Stage {
   readonly events = new Events();
@@ -221,8 +220,6 @@ export class Cluster implements Stage {
     const wall = Math.floor(machine.wall());
     member.base = Math.max(inherited ?? wall, lastAt);
     member.baseMonotonicMs = machine.monotonic();
-    const isFarAhead = inherited === undefined && lastAt > 0 && wall - lastAt > DAY_MS;
-    member.forgetFrom = member.base + (isFarAhead ? HOUR_MS : 0);
     member.usesWallClock = inherited === undefined;
     member.lead(log, this.settings.knobs);
   }

@@ -18,8 +18,6 @@ import type { Transcript } from '../transcript.ts';
 import type { Agreed } from './agreed.ts';
 import type { Deferred, Member } from './member.ts';
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const DEFERRED_MAX_MS = 10_000;
 
 export class Judge {
@@ -81,8 +79,6 @@ export class Judge {
     member.hasStarted = true;
     member.base = at;
     member.baseMonotonicMs = machine.monotonic();
-    const isFarAhead = member.usesWallClock && lastAt > 0 && wall - lastAt > DAY_MS;
-    member.forgetFrom = at + (isFarAhead ? HOUR_MS : 0);
   }
 
   take(member: Member, ticket: number, request: Request): void {
@@ -359,7 +355,7 @@ export class Judge {
     this.inDoubt = false;
     this.leader = member;
     if (member.usesWallClock) this.timeJumps += 1;
-    model.forgetting.from = member.forgetFrom;
+    model.forgetting.isGone = (seq) => member.log?.dropped.has(seq) ?? false;
     model.begin([record]);
     model.started(record);
     model.end();

@@ -66,7 +66,6 @@ export class Member {
   /** Coordinator time at its start, as the rulings say it, and the machine's clock then. */
   base = 0;
   baseMonotonicMs = 0;
-  forgetFrom = 0;
   /** Nothing was heard of the leader's time: its wall clock was asked. */
   usesWallClock = false;
   /** The product's own following and election, if it has them. */
