@@ -116,9 +116,16 @@ function guard(app: FastifyInstance, config: IngressConfig, host: string): void 
   });
 }
 
-function hostFault({ headers, httpVersion }: IncomingMessage): Rejected | undefined {
-  if (headers.host !== undefined || httpVersion === '1.0') return undefined;
-  return rejected('malformed', 'A request of HTTP/1.1 names its Host.');
+/** Of two Hosts node gives the first, and a proxy before us may have looked at the other one. */
+function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Rejected | undefined {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return undefined;
+  const what = hosts === 0 ? 'names its Host.' : 'has one Host.';
+  return rejected('malformed', `A request of HTTP/1.1 ${what}`);
 }
 
 function isEncoded({ headers }: FastifyRequest): boolean {

@@ -49,6 +49,20 @@ describe('HTTP manners', () => {
     }
   });
 
+  it('a request with two Hosts is refused, in whatever order they stand', async () => {
+    for (const hosts of [
+      ['localhost', 'evil.example'],
+      ['evil.example', 'localhost'],
+      ['localhost', 'localhost'],
+    ]) {
+      const wire = await Wire.open(stage.port);
+      const lines = hosts.map((host, at) => `${at === 0 ? 'Host' : 'hOST'}: ${host}\r\n`);
+      wire.write(`GET /v1/stats HTTP/1.1\r\n${lines.join('')}connection: close\r\n\r\n`);
+      await until(() => wire.closed, 'the connection was closed');
+      expect(wire.text).to.include(' 400 ').and.include('one Host');
+    }
+  });
+
   it('a body as large as it may be is taken, however small a batch may be', async () => {
     const config = { payloadMaxBytes: 100_000, batchMaxBytes: 1_024 };
     const small = await startServer({ config, decide: () => empty });
