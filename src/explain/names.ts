@@ -8,7 +8,7 @@ import {
   durationText,
   timeText,
 } from '../model/time-text.ts';
-import type { ExplainedAttempt } from './explanation.ts';
+import type { ExplainedAttempt, ExplainedStart } from './explanation.ts';
 
 /** Letters, digits and marks as they are; anything else quoted, with control characters escaped. */
 export const nameText = (name: string): string =>
@@ -104,6 +104,24 @@ export function shortened(name: string, room: number): string {
   if (characters.length <= room) return name;
   const head = Math.ceil((room - 1) / 2);
   return `${characters.slice(0, head).join('')}…${characters.slice(head + 1 - room).join('')}`;
+}
+
+/** Coordinator time and wall clock: a smaller difference is not worth a sentence. */
+export const OFFSET_TOLD_MS = 1_000;
+
+/**
+ * Whether nobody can tell how long the coordinator was down before a start: the wall clock had been
+ * set back, so coordinator time stood still until the start.
+ */
+export const isDownHidden = ({ at, lastAliveAt, clockOffsetMs }: ExplainedStart): boolean =>
+  at === lastAliveAt && clockOffsetMs >= OFFSET_TOLD_MS;
+
+/** How long the coordinator was down before a start; empty where no earlier record is known. */
+export function downText(start: ExplainedStart): string {
+  const { at, lastAliveAt } = start;
+  if (lastAliveAt === undefined) return '';
+  if (isDownHidden(start)) return 'down for a time that a clock set back hides';
+  return `down for ${durationAtMostText(at - lastAliveAt)} at most`;
 }
 
 export { durationAtLeastText, durationAtMostText, durationText };

@@ -2,9 +2,9 @@
 // narrow page goes on below itself and is never cut. Of a long run of heartbeats only the first
 // and the last are shown. Also owns the list of rules that the letters in the table stand for.
 
-import { durationAtMostText, timeText } from '../model/time-text.ts';
+import { timeText } from '../model/time-text.ts';
 import type { ExplainedRecord, ExplainedStart, Explanation } from './explanation.ts';
-import { plural } from './names.ts';
+import { downText, plural } from './names.ts';
 import { UNBROKEN, wrap } from './wrap.ts';
 
 /** Of so many heartbeats, or starts, in a row all are shown, of more the first and the last. */
@@ -96,10 +96,11 @@ function changeText({ type, before, after, kind }: ExplainedRecord): string {
   return (before === after ? what : `${what} → ${after}`).replaceAll(' ', UNBROKEN);
 }
 
-function startRow({ seq, at, lastAliveAt }: ExplainedStart, { createdAt }: Explanation): Row {
-  const down =
-    lastAliveAt === undefined ? '' : `: down for ${durationAtMostText(at - lastAliveAt)} at most`;
-  const text = `coordinator started${down} ·${UNBROKEN}CoordinatorStarted`;
+function startRow(start: ExplainedStart, { createdAt }: Explanation): Row {
+  const { seq, at } = start;
+  const down = downText(start);
+  const what = `coordinator started${down === '' ? '' : `: ${down}`}`;
+  const text = `${what} ·${UNBROKEN}CoordinatorStarted`;
   return { seq: String(seq), time: timeText(at, createdAt), letter: ' ', text };
 }
 

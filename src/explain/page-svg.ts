@@ -3,15 +3,9 @@
 // starts of the coordinator.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
-import {
-  clockText,
-  dayText,
-  durationAtMostText,
-  durationText,
-  timeText,
-} from '../model/time-text.ts';
+import { clockText, dayText, durationText, timeText } from '../model/time-text.ts';
 import type { AttemptEnd, ExplainedAttempt, ExplainedStart, Explanation } from './explanation.ts';
-import { citing, shortened } from './names.ts';
+import { citing, downText, isDownHidden, shortened } from './names.ts';
 
 const WIDTH = 960;
 const LEFT = 190;
@@ -107,8 +101,7 @@ function axis(given: Explanation, { from, to, x }: Scale, y: number): string {
 /** A start, and before it the time in which the coordinator was down at most. */
 function startLine(start: ExplainedStart, { from, x }: Scale, y: number): string {
   const { at, seq, lastAliveAt = at } = start;
-  const down =
-    at === lastAliveAt ? '' : `, down for ${durationAtMostText(at - lastAliveAt)} at most`;
+  const down = at === lastAliveAt && !isDownHidden(start) ? '' : `, ${downText(start)}`;
   const told = `coordinator started (record ${seq}) at ${timeText(at, from)}${down}`;
   const width = round(x(at) - x(lastAliveAt));
   return (

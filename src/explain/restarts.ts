@@ -5,12 +5,16 @@
 import { formatLeaseId } from '../model/ids.ts';
 import type { LogRecord } from '../model/records.ts';
 import type { ExplainedAttempt, ExplainedStart, Statement } from './explanation.ts';
-import { durationAtMostText, durationText, recordsOf, type Teller } from './names.ts';
+import {
+  durationAtMostText,
+  durationText,
+  isDownHidden,
+  OFFSET_TOLD_MS,
+  recordsOf,
+  type Teller,
+} from './names.ts';
 import { endSeenFrom, isDuring } from './silences.ts';
 import type { EndRecord } from './summary.ts';
-
-/** Coordinator time and wall clock: a smaller difference is not worth a sentence. */
-const OFFSET_TOLD_MS = 1_000;
 
 /** So many starts in a row, without a record of the task between them, get a statement each. */
 const EACH_MAX = 3;
@@ -52,10 +56,12 @@ export function noStart(records: readonly LogRecord[]): Statement {
 function between(row: readonly ExplainedStart[], tell: Teller): Statement {
   const [first, last] = [row[0], row.at(-1)] as [ExplainedStart, ExplainedStart];
   const downMs = row.reduce((sum, { at, lastAliveAt = at }) => sum + at - lastAliveAt, 0);
+  const down = row.some(isDownHidden)
+    ? 'how long it was down before these starts cannot be told: the wall clock had been set back'
+    : `it was down before these starts for ${durationAtMostText(downMs)} in all at most`;
   const text =
     `The coordinator started anew ${row.length} times more, from ${tell.at(first.at)} to ` +
-    `${tell.at(last.at)}, with no record of the task in between; it was down before these starts ` +
-    `for ${durationAtMostText(downMs)} in all at most.`;
+    `${tell.at(last.at)}, with no record of the task in between; ${down}.`;
   return { topic: 'restart', record: first.seq, text, records: row.map(({ seq }) => seq) };
 }
 
@@ -67,12 +73,7 @@ function startOf(
   tell: Teller,
 ): Statement {
   const held = attempts.find((one) => isDuring(start, one.leaseId, one.endRecord));
-  const { seq, at, lastAliveAt } = start;
-  const down =
-    lastAliveAt === undefined
-      ? ''
-      : `. The newest record before it is of ${tell.at(lastAliveAt)}, so it was down, or its log ` +
-        `took no records, for ${durationAtMostText(at - lastAliveAt)} at most`;
+  const { seq, at } = start;
   const meant =
     over !== undefined && over.seq < seq
       ? 'The task was over before that.'
@@ -80,13 +81,24 @@ function startOf(
   return {
     topic: 'restart',
     record: seq,
-    text: `The coordinator started anew at ${tell.at(at)}${down}. ${meant}`,
+    text: `The coordinator started anew at ${tell.at(at)}${downClause(start, tell)}. ${meant}`,
     records: recordsOf(
       held?.leaseId,
       seq,
       ranOutWhileDown(held, start) ? held?.endRecord : undefined,
     ),
   };
+}
+
+function downClause(start: ExplainedStart, tell: Teller): string {
+  const { at, lastAliveAt } = start;
+  if (lastAliveAt === undefined) return '';
+  const before = `. The newest record before it is of ${tell.at(lastAliveAt)}`;
+  return isDownHidden(start)
+    ? `${before}. How long it was down cannot be told: the wall clock had been set back, and ` +
+        'coordinator time stood still until that start'
+    : `${before}, so it was down, or its log took no records, for ` +
+        `${durationAtMostText(at - lastAliveAt)} at most`;
 }
 
 const ranOutWhileDown = (held: ExplainedAttempt | undefined, start: ExplainedStart): boolean =>

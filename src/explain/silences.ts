@@ -3,13 +3,7 @@
 // and the sentences say so.
 
 import type { ExplainedAttempt, ExplainedStart } from './explanation.ts';
-import {
-  durationAtLeastText,
-  durationAtMostText,
-  durationText,
-  type Teller,
-  UNRECORDED,
-} from './names.ts';
+import { downText, durationAtLeastText, durationText, type Teller, UNRECORDED } from './names.ts';
 
 /** @returns why the lease ran out, as a clause. */
 export function silenceText(
@@ -100,8 +94,7 @@ function missed(attempt: ExplainedAttempt, start: ExplainedStart, tell: Teller):
   const lost =
     lastAliveAt === undefined
       ? ''
-      : ` after it was down for ${durationAtMostText(at - lastAliveAt)} at most, in which a ` +
-        'heartbeat may have been lost';
+      : ` after it was ${downText(start)}, in which a heartbeat may have been lost`;
   return (
     `; the coordinator started anew meanwhile, at ${tell.at(at)} (record ${seq})${lost}; it was ` +
     `up again for the last ${upFor} before the lease ran out, and no heartbeat is recorded ` +

@@ -136,6 +136,8 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
       .told(60, { redrivenAs: 77 }),
   'clock-set-back': () =>
     new Story().grant(1, 'w1').start(5, 3_600_000).expire().grant(12, 'w2').complete(13).told(60),
+  'clock-set-back-while-down': () =>
+    new Story().grant(1, 'w1').start(1, 86_400_000).expire().grant(12, 'w2').complete(13).told(60),
   redrive: () => new Story({ originTaskId: 12 }).grant(1, 'w1').told(2),
   'waits-for-its-delay': () => new Story({ notBefore: NOON + 7_200_000 }).told(60),
   'waits-for-its-backoff': () => new Story().grant(1, 'w1').fail(3, 'busy', 63).told(10),
