@@ -1,6 +1,6 @@
 // Owns the bytes of a payload or a result that a program passes in. A string and bytes stay
 // unchanged; any other value becomes its JSON text. A value that would lose its content on the way
-// is refused.
+// is refused. How the bytes travel on the wire is in protocol/payload-bytes.ts.
 
 import { types } from 'node:util';
 

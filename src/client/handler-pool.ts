@@ -8,9 +8,9 @@ import { LeaseholdError, PermanentFailure, TaskAborted } from './errors.ts';
 import type { HandlerContext, HandlerHost } from './handler.ts';
 import type { FromHandler, HandlerResult, HandlerTask, ToHandler } from './handler-messages.ts';
 import type { Lease } from './lease.ts';
+import { threadFlags } from './node-flags.ts';
 import { onAbort } from './on-abort.ts';
 import { reasonOf } from './reason.ts';
-import { threadFlags } from './thread-flags.ts';
 import { threadModule } from './thread-module.ts';
 
 export class HandlerPool implements HandlerHost {

@@ -1,7 +1,7 @@
 // Owns the lock that keeps a second coordinator from one data directory. The kernel holds it as
 // long as the process lives, even a stopped one, and frees it the moment the process dies. The
 // lock only gives the clear message: two containers on one volume do not see each other's lock.
-// The condition on every append makes two writers harmless.
+// The condition on every append makes two writers harmless: it is checked in lmdb/env.ts.
 
 import { statSync, unlinkSync } from 'node:fs';
 import net from 'node:net';

@@ -1,7 +1,8 @@
 // Owns the making of one segment out of sealed neighbours, without the records that may go. The
 // first neighbour's ordinal is written anew as its next generation, under a temporary name. It
 // gets its own name when all of it is flushed. From then on it counts, and its sources are
-// leftovers. The caller decides which records may go and which segments are merged.
+// leftovers. The callers decide: loop/removal.ts which segments are rewritten or merged and which
+// records may go, core/forgetting.ts which tasks are forgotten, loop/retention.ts when.
 
 import { setImmediate } from 'node:timers/promises';
 import type { LogRecord } from '../../model/records.ts';
