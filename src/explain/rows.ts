@@ -4,7 +4,7 @@
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { describeRecord, type Speaker } from '../model/record-words.ts';
 import type { LogRecord } from '../model/records.ts';
-import { type From, TRANSITIONS, type Transition, transitionAfter } from '../model/transitions.ts';
+import { type From, letterOf, transitionAfter } from '../model/transitions.ts';
 import type { ExplainedRecord } from './explanation.ts';
 import { nameText, plural, reasonText, type Teller } from './names.ts';
 
@@ -36,10 +36,6 @@ export function explainRecords(
     };
   });
 }
-
-/** The letter is the rule's place in the table of transitions, so it is the same on all pages. */
-const letterOf = (row: Transition): string =>
-  String.fromCharCode('a'.charCodeAt(0) + TRANSITIONS.indexOf(row));
 
 /**
  * @param end the words for what ended the task in its TaskDead

@@ -108,6 +108,10 @@ export const TRANSITIONS: readonly Transition[] = [
   row('DEAD', 'TaskCancelled', 'DEAD', late, lateRule),
 ];
 
+/** A transition's place in the table as a letter, so that it is the same wherever it is shown. */
+export const letterOf = (transition: Transition): string =>
+  String.fromCharCode('a'.charCodeAt(0) + TRANSITIONS.indexOf(transition));
+
 // A map of maps, not one map with joined keys: each record is looked up here, and joining the key
 // would be the costliest part of the look-up.
 const TABLE = new Map<From, Map<RecordType, readonly Transition[]>>();

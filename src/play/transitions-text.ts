@@ -2,7 +2,7 @@
 // are made from the table by which the core decides, so none of them can differ from the core.
 
 import { TASK_STATES } from '../model/request.ts';
-import { TRANSITIONS, type Transition } from '../model/transitions.ts';
+import { letterOf, TRANSITIONS, type Transition } from '../model/transitions.ts';
 
 const shown = (state: string): string => (state === 'NONE' ? '(new)' : state);
 
@@ -24,14 +24,20 @@ const isFinal = (state: string): boolean =>
 
 /** One line a transition, for a terminal. */
 export function transitionsText(): string {
-  const rows = TRANSITIONS.map((one) => [shown(one.from), one.record, one.to, one.when]);
+  const rows = TRANSITIONS.map((one) => [
+    shown(one.from),
+    one.record,
+    one.to,
+    one.when,
+    letterOf(one),
+  ]);
   const widths = [0, 1, 2].map((column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   );
   return rows
-    .map(([from = '', record = '', to = '', when = '']) => {
+    .map(([from = '', record = '', to = '', when = '', letter = '']) => {
       const [a = 0, b = 0, c = 0] = widths;
-      return `${from.padEnd(a)}  ${record.padEnd(b)}  → ${to.padEnd(c)}  ${when}`;
+      return `${letter}  ${from.padEnd(a)}  ${record.padEnd(b)}  → ${to.padEnd(c)}  ${when}`;
     })
     .join('\n');
 }
@@ -41,16 +47,17 @@ export function statesPage(): string {
   return `# States and transitions
 
 Printed by \`leasehold transitions --page\` from the table by which the coordinator decides; a test
-keeps the page and the table equal. Each row says which record may happen to a task in which state.
-Where a state and a record have no row, the coordinator refuses to write such a record, and refuses
-to replay a log that has one.
+keeps the page and the table equal. Each row says which record may happen to a task in which state,
+and begins with the letter that \`leasehold explain\` prints beside such a record. Where a state and
+a record have no row, the coordinator refuses to write such a record, and refuses to replay a log
+that has one.
 
 \`\`\`mermaid
 ${mermaid()}
 \`\`\`
 
-| state | record | leads to | may happen when | the rule behind it |
-|---|---|---|---|---|
+| | state | record | leads to | may happen when | the rule behind it |
+|---|---|---|---|---|---|
 ${TRANSITIONS.map(tableRow).join('\n')}
 
 In the rows of \`TaskCancelled\`, the lease is the one that the report names: the record changes no
@@ -62,5 +69,7 @@ no single task: the second says which tasks, ended long ago, are no longer remem
 `;
 }
 
-const tableRow = ({ from, record, to, when, rule }: Transition): string =>
-  `| ${shown(from)} | ${record} | ${to} | ${when} | ${rule} |`;
+const tableRow = (row: Transition): string => {
+  const { from, record, to, when, rule } = row;
+  return `| ${letterOf(row)} | ${shown(from)} | ${record} | ${to} | ${when} | ${rule} |`;
+};
