@@ -127,5 +127,15 @@ function wordsFor(code: string | undefined): [line: string, detail: string] {
   if (code === OVERFLOW) {
     return ['431 Request Header Fields Too Large', 'The headers are larger than is taken.'];
   }
-  return ['400 Bad Request', 'These bytes are no HTTP request.'];
+  return ['400 Bad Request', badRequest(code)];
+}
+
+/** By what the parser of Node calls the fault. */
+function badRequest(code = ''): string {
+  if (code === 'HPE_INVALID_EOF_STATE') return 'The connection ended before the request did.';
+  if (code.includes('CHUNK')) return 'The chunks of the body are not well-formed.';
+  if (/HEADER|CONTENT_LENGTH|TRANSFER_ENCODING/.test(code)) {
+    return 'The headers are not well-formed, or contradict each other.';
+  }
+  return 'These bytes are no HTTP request.';
 }

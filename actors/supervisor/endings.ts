@@ -1,6 +1,7 @@
 // Owns what the end of the coordinator's thread means for the process: an exit status, and a
 // sentence for the operator.
 
+import type { StartResult } from '../shared/control.ts';
 import type { CoordinatorEnd } from './coordinator-life.ts';
 
 /** Exit statuses; `doNotRestart` is for supervisors of processes: a restart cannot help. */
@@ -30,3 +31,18 @@ export const why = (end: CoordinatorEnd): string =>
     : end.kind === 'died'
       ? end.error.message
       : 'the coordinator stopped without being asked to';
+
+/**
+ * Whoever starts a second server by mistake finds the port taken first, and would choose another
+ * one in vain.
+ * @param isLocked whether a process serves a data directory
+ * @returns why an ingress does not listen, and whether the data directory is taken as well
+ */
+export async function withOwner(
+  { code, message }: Extract<StartResult, { ok: false }>,
+  dataDir: string,
+  isLocked: (dataDir: string) => Promise<boolean>,
+): Promise<string> {
+  if (code !== 'EADDRINUSE' || !(await isLocked(dataDir))) return message;
+  return `${message}. Another port is not enough: a coordinator already runs on ${dataDir}`;
+}

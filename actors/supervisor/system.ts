@@ -5,11 +5,11 @@ import path from 'node:path';
 import type { Settings } from '../../src/settings/settings.ts';
 import { shownSettings } from '../../src/settings/settings.ts';
 import { monotonicMs } from '../shared/clock.ts';
-import type { FromCoordinator } from '../shared/control.ts';
+import type { FromCoordinator, StartResult } from '../shared/control.ts';
 import { Progress } from '../shared/progress.ts';
 import { type CoordinatorEnd, CoordinatorThread } from './coordinator-life.ts';
 import { Crew } from './crew.ts';
-import { STATUS, statusOf, why } from './endings.ts';
+import { STATUS, statusOf, why, withOwner } from './endings.ts';
 import { createLogger, type Logger, type LogSettings } from './logger.ts';
 import { planSystem, type SystemPlan } from './plan.ts';
 import { forgetNote, skipOf } from './restored.ts';
@@ -23,6 +23,8 @@ export interface SystemOptions {
   readonly plan?: (progress: SharedArrayBuffer) => SystemPlan;
   /** For what the operator must read: one sentence that says why the process ends. */
   complain(message: string): void;
+  /** Whether a process serves a data directory, for the words of a start that fails. */
+  isLocked?(dataDir: string): Promise<boolean>;
   /** Requests are decided from now on; called once. */
   ready?(): void;
 }
@@ -102,7 +104,7 @@ class System {
     });
     try {
       for (const result of await this.#crew.listen()) {
-        if (!result.ok) return this.#refuse(result.message);
+        if (!result.ok) return this.#refuse(await this.#whyDeaf(result));
         if (result.address !== undefined) this.#addresses.push(result.address);
       }
       this.#watchdog.start();
@@ -137,6 +139,12 @@ class System {
       (status) => this.#finish(status),
       (error: Error) => this.#finish(this.#refuse(error.message)),
     );
+  }
+
+  /** Why an ingress does not listen. */
+  #whyDeaf(result: Extract<StartResult, { ok: false }>): Promise<string> {
+    const { isLocked = () => Promise.resolve(false) } = this.#options;
+    return withOwner(result, this.#plan.dataDir, isLocked);
   }
 
   /** Ingresses first stop taking, the coordinator answers and closes, they write out and close. */

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { logSettings } from '../../actors/supervisor/logger.ts';
 import { startSystem } from '../../actors/supervisor/system.ts';
 import { onStopSignals } from '../client/stop-signals.ts';
+import { isLocked } from '../log/lock.ts';
 import { helpOf } from '../settings/knob.ts';
 import { flagOf, KNOB_NAMES, KNOBS, type KnobName } from '../settings/knob-table.ts';
 import { KnobError, readSettings, type Settings } from '../settings/settings.ts';
@@ -67,6 +68,7 @@ async function serve(settings: Settings, io: Io): Promise<Over> {
     version: packageVersion(),
     logging: logSettings(settings.values.logLevel),
     complain: (message) => say(io.stderr, `leasehold: ${message}`),
+    isLocked,
     ready: () => notifyReady(io),
   });
   ignoreDebuggerSignal(() => system.ignored('SIGUSR1'));

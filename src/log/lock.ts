@@ -3,7 +3,7 @@
 // lock only gives the clear message: two containers on one volume do not see each other's lock.
 // The condition on every append makes two writers harmless: it is checked in lmdb/env.ts.
 
-import { statSync, unlinkSync } from 'node:fs';
+import { existsSync, statSync, unlinkSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { LogError } from './log.ts';
@@ -26,7 +26,8 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 }
 
 /** Whether a process serves the data directory; asks without taking the lock. */
-export const isLocked = (directory: string): Promise<boolean> => answers(addressOf(directory));
+export const isLocked = async (directory: string): Promise<boolean> =>
+  existsSync(directory) && answers(addressOf(directory));
 
 /** By device and inode, not by path: two ways to one directory are one lock. */
 function addressOf(directory: string): string {

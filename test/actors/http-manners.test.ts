@@ -97,6 +97,24 @@ describe('HTTP manners', () => {
     expect(wire.text).to.match(/\r\n\r\n[^\n]+\n$/);
   });
 
+  it('what is wrong with bytes on the wire is told by its kind', async () => {
+    const post = 'POST /v1/tasks HTTP/1.1\r\nhost: localhost\r\n';
+    for (const [bytes, words, isEnded] of [
+      ['no HTTP at all\r\n\r\n', 'These bytes are no HTTP request.'],
+      [`${post}transfer-encoding: chunked\r\n\r\nzz\r\n`, 'The chunks of the body'],
+      [`${post}content-length: many\r\n\r\n`, 'The headers are not well-formed'],
+      [`${post}content-length: 10\r\n\r\n{`, 'The connection ended before the request', true],
+    ] as const) {
+      const wire = await Wire.open(stage.port);
+      wire.write(bytes);
+      if (isEnded) wire.socket.end();
+      await until(() => wire.closed, 'the connection was closed');
+      expect(wire.text)
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.include(words);
+    }
+  });
+
   it('unknown routes are 404', async () => {
     const paths = ['/', '/v1', '/v1/nothing', '/v2/tasks', '/v1/tasks/../../etc/passwd'];
     for (const path of paths) expectProblem(await ask('GET', path), 404, 'unknown_route');
