@@ -3,6 +3,10 @@
 #
 # usage: worker.sh HOST PORT QUEUE
 set -euo pipefail
+if (($# != 3)); then
+  echo 'usage: worker.sh HOST PORT QUEUE' >&2
+  exit 2
+fi
 exec 3<>"/dev/tcp/$1/$2"
 
 call() { # METHOD PARAMS

@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { noteRestored, skipOf } from '../../actors/supervisor/restored.ts';
 import { ClusterError } from '../cluster/cluster-error.ts';
 import { type MirrorNote, readMirrorNote, writeMirrorNote } from '../cluster/mirror-note.ts';
+import { plural } from '../explain/names.ts';
 import { type Copied, copyLog } from '../log/copy-log.ts';
 import type { Begin } from '../log/copy-wire.ts';
 import { LogError } from '../log/log.ts';
@@ -26,7 +27,7 @@ interface Options extends OfflineOptions {
 export function define(command: Command, io: Io): void {
   withDataDir(command)
     .argument('<dir>', 'a new or empty directory, or an earlier backup to bring up to date')
-    .option('--until <seq>', 'copy only the records up to this one, and report what is left out')
+    .option('--until <record>', 'copy only the records up to this one, and report what is left out')
     .option('--node', 'make the copy for another node of the same cluster')
     .option('--from <url>', 'copy the log of the server that runs there, over HTTP')
     .option('--token-file <file>', 'file with the token for --from (default LEASEHOLD_TOKEN)')
@@ -145,8 +146,9 @@ function text(copied: Copied, from: string, to: string, next: string): string {
       : `\nNot in it: the tasks that were forgotten up to record ${goneBy}. Their history is ` +
         'removed, and only an archive has it.';
   return (
-    `${to} holds ${records} records, the last is ${last}: ${segmentsCopied} segments were ` +
-    `copied, ${segmentsSkipped} were there already.${rest}${gone}\n${next}`
+    `${to} holds ${plural(records, 'record')}, the last is ${last}: ` +
+    `${plural(segmentsCopied, 'segment was', 'segments were')} copied, ` +
+    `${plural(segmentsSkipped, 'was', 'were')} there already.${rest}${gone}\n${next}`
   );
 }
 

@@ -1,7 +1,7 @@
 // Owns the parts that all commands share: the shape of a command file, the exit statuses, and how
 // a refusal or a failure is printed. This file knows no single command.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { DURATION_EXAMPLES, readDuration } from '../model/read-duration.ts';
 
 /** What a command file exports: it adds its arguments, options and action to `command`. */
@@ -50,11 +50,33 @@ export function durationMs(flag: string, given: string, min: number, max: number
   throw usage(`${flag}: ${JSON.stringify(given)} is not ${range}`);
 }
 
+/**
+ * A time that a person waits: of a bare number below 100, which would be milliseconds, seconds are
+ * meant more often than not.
+ * @returns milliseconds. @throws CliError with the usage status
+ */
+export function patienceMs(flag: string, given: string, min: number, max: number): number {
+  if (/^[1-9]\d?$/.test(given)) {
+    throw usage(
+      `${flag}: ${JSON.stringify(given)} would be ${given} ms; write ${given}s, or ${given}ms`,
+    );
+  }
+  return durationMs(flag, given, min, max);
+}
+
 /** @returns a whole number from min to max. @throws CliError with the usage status */
 export function wholeNumber(flag: string, given: string, min: number, max: number): number {
   const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw usage(`${flag}: ${JSON.stringify(given)} is not a whole number from ${min} to ${max}`);
+}
+
+/** An option for one of these words, which people may write in lower case, too. */
+export function upperOption(flags: string, help: string, words: readonly string[]): Option {
+  const option = new Option(flags, help).choices([...words]);
+  const parse = option.parseArg;
+  // Commander checks a choice where it reads the value.
+  return option.argParser((value: string) => parse?.(value.toUpperCase(), undefined));
 }
 
 /** For options that may be given several times. */

@@ -21,7 +21,7 @@ export function define(command: Command, io: Io): void {
     .argument('<task>', 'the id of the task, such as T2')
     .option('--svg <file>', 'write the timeline as an SVG image; - is the standard output')
     .option('--data-dir <dir>', 'read this data directory instead of asking a server')
-    .option('--at <seq>', 'tell the story as it was after this record')
+    .option('--at <record>', 'tell the story as it was after this record')
     .action(async (task: string, options: Options) => {
       const taskId = taskIdOf(task);
       assertOneOutput(options);

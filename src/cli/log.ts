@@ -43,7 +43,7 @@ export function define(command: Command, io: Io): void {
     .option('--queue <queue>', 'only records of tasks in this queue')
     .addOption(new Option('--type <type>', 'only records of this type').choices([...RECORD_TYPES]))
     .option('--tail <n>', `only this many of the newest records (default ${TAIL_DEFAULT})`)
-    .option('--from <seq>', 'start at this record, instead of the newest ones')
+    .option('--from <record>', 'start at this record, instead of the newest ones')
     .option('--limit <n>', 'with --from: at most this many records (default 100)')
     .option('--data-dir <dir>', 'read this data directory instead of asking a server')
     .addHelpText('after', HELP)

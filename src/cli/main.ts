@@ -5,5 +5,5 @@ import { watchOutputs } from './outputs.ts';
 import { runCommand } from './run-command.ts';
 
 const argv = process.argv.slice(2);
-watchOutputs(argv[0], process);
+watchOutputs(argv, process);
 process.exitCode = await runCommand(argv, process);

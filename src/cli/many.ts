@@ -2,11 +2,11 @@
 // printed first when the user asks for that. Then they are sent in batches, in which the
 // coordinator decides each task by itself.
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { PAGE_MAX } from '../model/limits.ts';
 import type { TaskStateName } from '../model/request.ts';
 import { safeText } from '../model/safe-text.ts';
-import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
+import { CliError, EXIT, type Io, say, upperOption, usage, wholeNumber } from './command.ts';
 import { taskIdOf } from './id-arguments.ts';
 import { isRefusal, refusalText, statusOfRefusal } from './refusals.ts';
 import { Server } from './server.ts';
@@ -41,9 +41,7 @@ const CHUNK = 500;
 export const withMany = (command: Command, states: readonly TaskStateName[]): Command =>
   withServer(command)
     .argument('[task...]', 'the ids of the tasks; without any, all tasks that the filters find')
-    .addOption(
-      new Option('--state <state>', 'filter: only tasks in this state').choices([...states]),
-    )
+    .addOption(upperOption('--state <state>', 'filter: only tasks in this state', states))
     .option('--queue <queue>', 'filter: only tasks in this queue')
     .option('--reason <text>', 'filter: only tasks whose last failure reason contains this text')
     .option('--limit <n>', 'filter: at most this many tasks')

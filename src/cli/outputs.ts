@@ -7,10 +7,11 @@ import { EXIT, type Io, say } from './command.ts';
 /** They have something to do that matters more than what they say of it. */
 const GO_ON: ReadonlySet<string | undefined> = new Set(['serve', 'work']);
 
-/** @param command as given on the command line; what is not taken of it is lost. */
-export function watchOutputs(command: string | undefined, { stdout, stderr }: Io): void {
+/** @param argv the command line; what is not taken of what the command says is lost. */
+export function watchOutputs(argv: readonly string[], { stdout, stderr }: Io): void {
+  const isHelp = argv.some((word) => word === '--help' || word === '-h');
   stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    if (GO_ON.has(command)) return;
+    if (GO_ON.has(argv[0]) && !isHelp) return;
     // A reader that has seen enough (`leasehold log | head`) is no error.
     if (code === 'EPIPE') process.exit(EXIT.done);
     say(stderr, `leasehold: standard output: ${message}`);

@@ -8,6 +8,7 @@ import { nearestName } from '../model/nearest.ts';
 import { unknownVariables } from '../settings/variables.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { optionHint } from './option-hints.ts';
 import { packageVersion } from './version.ts';
 
 const CANCEL = 'kill (CANCELLED is what a worker is told when its lease is lost)';
@@ -57,13 +58,18 @@ async function run([first, ...others]: readonly string[], io: Io): Promise<numbe
   return EXIT.done;
 }
 
-function statusOf(error: unknown, { stderr }: Io): number {
+function statusOf(error: unknown, argv: readonly string[], { stderr }: Io): number {
   if (error instanceof CliError) {
     if (error.message !== '') say(stderr, error.message);
     return error.status;
   }
   // Commander has said what is wrong already; help and version are no errors.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof CommanderError) {
+    const isUnknown = error.code === 'commander.unknownOption';
+    const hint = isUnknown ? optionHint(argv) : undefined;
+    if (hint !== undefined) say(stderr, hint);
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  }
   say(stderr, `leasehold: ${wordsOf(error)}`);
   return EXIT.failed;
 }
@@ -78,5 +84,5 @@ function wordsOf(error: unknown): string {
 
 /** @returns the exit status; whatever went wrong has been told on the standard error. */
 export function runCommand(argv: readonly string[], io: Io): Promise<number> {
-  return run(argv, io).catch((error) => statusOf(error, io));
+  return run(argv, io).catch((error) => statusOf(error, argv, io));
 }

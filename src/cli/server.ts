@@ -14,9 +14,9 @@ import {
   type Wire,
 } from '../client/transport.ts';
 import { DURATION_MAX } from '../model/limits.ts';
-import { CliError, durationMs, EXIT, type Io, say, usage } from './command.ts';
+import { CliError, EXIT, type Io, patienceMs, say, usage } from './command.ts';
 import { DEFAULT_URL, type ServerOptions, tokenOf } from './server-options.ts';
-import { failureOf, notLeaderIn, troubleOf, troubleText } from './trouble.ts';
+import { failureOf, isRead, notLeaderIn, troubleOf, troubleText } from './trouble.ts';
 
 const TIMEOUT_MS = 30_000;
 /** One attempt, above the ten seconds after which a server gives up its own device. */
@@ -50,7 +50,7 @@ export class Server {
     this.#io = io;
     this.#isPatient = timeout !== undefined;
     this.#timeoutMs =
-      timeout === undefined ? TIMEOUT_MS : durationMs('--timeout', timeout, 1, DURATION_MAX);
+      timeout === undefined ? TIMEOUT_MS : patienceMs('--timeout', timeout, 1, DURATION_MAX);
     this.#urls = (options.url ?? env['LEASEHOLD_URL'] ?? DEFAULT_URL).split(',');
     const givenBy = options.url === undefined ? 'LEASEHOLD_URL' : '--url';
     const token = tokenOf(options, io);
@@ -178,7 +178,7 @@ export class Server {
       const isOver = isElsewhere || pauseMs === undefined || endsAt - monotonicMs() < pauseMs;
       if (isOver || (!this.#worthWhile() && attempt >= this.#urls.length)) {
         if (Array.isArray(result)) return { answers: result, resent };
-        throw this.#noAnswer(result, resent);
+        throw this.#noAnswer(calls, result, resent);
       }
       resent ||= mayHaveHappened(trouble);
       const isNews = trouble.kind === 'unavailable' && refusal === undefined;
@@ -204,8 +204,9 @@ export class Server {
     return SEARCHES.has(op) ? TIMER_MAX_MS / 2 : Math.max(1, Math.min(leftMs, ATTEMPT_MS));
   }
 
-  #noAnswer(failure: TransportFailure, resent: boolean): CliError {
-    const unknown = failure.written || resent ? '; what became of the request is not known' : '';
+  #noAnswer(calls: readonly Call[], failure: TransportFailure, resent: boolean): CliError {
+    const isUnknown = (failure.written || resent) && !calls.every(({ op }) => isRead(op));
+    const unknown = isUnknown ? '; what became of the request is not known' : '';
     const why = `no answer from ${this.url}: ${troubleText(failure)}${unknown}`;
     return new CliError(EXIT.noServer, why);
   }

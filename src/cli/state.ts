@@ -24,7 +24,7 @@ const LEASES_SHOWN = 1_000;
 
 export function define(command: Command, io: Io): void {
   withDataDir(command)
-    .option('--at <seq>', 'the state as it was after this record (default: the newest)')
+    .option('--at <record>', 'the state as it was after this record (default: the newest)')
     .action(async (options: OfflineOptions) => {
       const body = await withLog(dataDirOf(options, io), async (log) => {
         const until = untilOf(options, log);

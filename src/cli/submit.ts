@@ -10,6 +10,7 @@ import {
   durationMs,
   EXIT,
   type Io,
+  patienceMs,
   say,
   usage,
   wholeNumber,
@@ -120,7 +121,7 @@ function waitOf(wait: Options['wait']): number | undefined {
     const hint = 'write the payload before --wait, or --wait=TIME';
     throw usage(`--wait: ${JSON.stringify(wait)} is no duration like 30s; ${hint}`);
   }
-  return durationMs('--wait', wait, 1, DURATION_MAX);
+  return patienceMs('--wait', wait, 1, DURATION_MAX);
 }
 
 function fieldsOf(options: Options): Record<string, unknown> {

@@ -2,7 +2,7 @@
 // although more pages follow.
 
 import { DURATION_MAX } from '../model/limits.ts';
-import { durationMs } from './command.ts';
+import { patienceMs } from './command.ts';
 import { successOf } from './refusals.ts';
 import { type Server } from './server.ts';
 import { type ServerOptions } from './server-options.ts';
@@ -34,7 +34,7 @@ export async function* pagesOf(
   if (requestId !== undefined) asked['request_id'] = requestId;
   if (after !== undefined) asked['after'] = after;
   if (newest === true) asked['order'] = 'newest';
-  if (since !== undefined) asked['max_age_ms'] = durationMs('--since', since, 1, DURATION_MAX);
+  if (since !== undefined) asked['max_age_ms'] = patienceMs('--since', since, 1, DURATION_MAX);
   for (;;) {
     const body = successOf(await server.ask('tasks', asked), filter);
     const { tasks, next } = body as { tasks: Task[]; next?: string | null };

@@ -1,9 +1,9 @@
 // Owns `tasks`: lists tasks by state, queue, request id or age.
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { PAGE_MAX } from '../model/limits.ts';
 import { TASK_STATES } from '../model/request.ts';
-import { type Io, say, wholeNumber } from './command.ts';
+import { type Io, say, upperOption, wholeNumber } from './command.ts';
 import { taskIdOf } from './id-arguments.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
@@ -18,7 +18,7 @@ interface Options extends ServerOptions, Filter {
 
 export function define(command: Command, io: Io): void {
   withServer(command)
-    .addOption(new Option('--state <state>', 'only tasks in this state').choices([...TASK_STATES]))
+    .addOption(upperOption('--state <state>', 'only tasks in this state', TASK_STATES))
     .option('--queue <queue>', 'only tasks in this queue')
     .option('--request-id <id>', 'only the task that was submitted under this request id')
     .option('--newest', 'the newest tasks first, instead of the oldest')

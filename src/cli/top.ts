@@ -3,7 +3,7 @@
 
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
-import { durationMs, type Io, say } from './command.ts';
+import { type Io, patienceMs, say } from './command.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
 import { Questions } from './top/questions.ts';
@@ -33,7 +33,7 @@ export function define(command: Command, io: Io): void {
 }
 
 async function top(options: Options, io: Io): Promise<void> {
-  const intervalMs = durationMs('--interval', options.interval, 100, 3_600_000);
+  const intervalMs = patienceMs('--interval', options.interval, 100, 3_600_000);
   // What is told of a lost connection stands on the page, and must not be written over it.
   const isScreen = io.stdout.isTTY && options.json !== true;
   const server = new Server(options, isScreen ? silenced(io) : io);

@@ -5,6 +5,7 @@ import { LeaseholdError } from '../client/errors.ts';
 import type { Trouble } from '../client/retry.ts';
 import { type Answer, TransportFailure, type Wire } from '../client/transport.ts';
 import { errnoText } from '../model/errno-text.ts';
+import { OPERATION_NAMES, type OperationName, operationOf } from '../model/operations.ts';
 import { CliError, EXIT } from './command.ts';
 import { refusalText } from './refusals.ts';
 
@@ -18,6 +19,11 @@ export function failureOf(error: unknown, url: string): TransportFailure {
   }
   throw new CliError(EXIT.failed, `${url}: ${error.message}`);
 }
+
+/** @returns whether a request changes nothing, so that what became of it does not matter. */
+export const isRead = (op: string): boolean =>
+  OPERATION_NAMES.includes(op as OperationName) &&
+  operationOf(op as OperationName).http?.method === 'GET';
 
 export const notLeaderIn = (answers: readonly Answer[]): Wire | undefined =>
   answers.find(({ body }) => body['reason'] === 'not_leader')?.body;

@@ -6,6 +6,7 @@ import { Client } from '../client/client.ts';
 import { LeaseholdError, RefusedError } from '../client/errors.ts';
 import { payloadMaxBytes } from '../client/result-limit.ts';
 import { onStopSignals } from '../client/stop-signals.ts';
+import { TransportFailure } from '../client/transport.ts';
 import { Worker } from '../client/worker.ts';
 import { lineText } from '../model/safe-text.ts';
 import {
@@ -23,6 +24,7 @@ import { execHandler } from './exec-handler.ts';
 import { execRun } from './exec-run.ts';
 import { flagWords } from './refusals.ts';
 import { DEFAULT_URL, tokenOf } from './server-options.ts';
+import { troubleText } from './trouble.ts';
 
 interface Options {
   readonly exec: string;
@@ -155,8 +157,10 @@ async function askResultMaxBytes(
   try {
     return payloadMaxBytes(await client.config()) ?? RESULT_MAX_BYTES;
   } catch (error) {
-    const { code, message } = error as LeaseholdError;
-    throw new CliError(code === 'UNREACHABLE' ? EXIT.noServer : EXIT.failed, `${url}: ${message}`);
+    const { code, message, cause } = error as LeaseholdError;
+    if (code !== 'UNREACHABLE') throw new CliError(EXIT.failed, `${url}: ${message}`);
+    const why = cause instanceof TransportFailure ? troubleText(cause) : message;
+    throw new CliError(EXIT.noServer, `no answer from ${url}: ${why}`);
   } finally {
     client.close();
   }

@@ -126,7 +126,7 @@ describe('commands on a data directory', function () {
     const more = await run('backup', '--data-dir', dataDir, part, '--json');
     expect(json(more)).include({ records: records.length, left_behind: 0, segments_copied: 1 });
     const again = await run('backup', '--data-dir', dataDir, part);
-    expect(again.out).include('0 segments were copied, 1 were there already');
+    expect(again.out).include('0 segments were copied, 1 was there already');
     expect(json(await run('verify', '--data-dir', part, '--json'))).include({
       digest: digests.get(records.length),
     });

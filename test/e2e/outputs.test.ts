@@ -67,20 +67,21 @@ describe('outputs that take nothing more', () => {
     }
   });
 
-  it('end a command with a status and a word, and no inside of the program', async function () {
-    if (!existsSync(FULL)) skip(this, `there is no ${FULL}`);
-    const command = spawn(process.execPath, [EXECUTABLE, 'transitions'], {
-      stdio: ['ignore', openSync(FULL, 'w'), 'pipe'],
+  for (const words of [['transitions'], ['serve', '--help']])
+    it(`end ${words[0]} with a status and a word, and no inside of the program`, async function () {
+      if (!existsSync(FULL)) skip(this, `there is no ${FULL}`);
+      const command = spawn(process.execPath, [EXECUTABLE, ...words], {
+        stdio: ['ignore', openSync(FULL, 'w'), 'pipe'],
+      });
+      let said = '';
+      command.stderr?.on('data', (data) => {
+        said += data;
+      });
+      expect(await once(command, 'close')).to.deep.equal([1, null]);
+      expect(said)
+        .to.match(/^leasehold: standard output: ENOSPC/)
+        .and.not.match(/\bat /);
     });
-    let said = '';
-    command.stderr?.on('data', (data) => {
-      said += data;
-    });
-    expect(await once(command, 'close')).to.deep.equal([1, null]);
-    expect(said)
-      .to.match(/^leasehold: standard output: ENOSPC/)
-      .and.not.match(/\bat /);
-  });
 });
 
 async function untilReady(stage: Stage, isOver: () => boolean): Promise<void> {

@@ -89,6 +89,8 @@ describe('examples', () => {
     const { out, err } = await run('bash', args);
     expect(out, err).to.equal(`${taskId} COMMITTED\n`);
     expect(String((await client.task(taskId)).result)).to.equal('QUIET, "PLEASE"\n');
+    const { status, stderr } = spawnSync('bash', args.slice(0, 1), { encoding: 'utf8' });
+    expect([status, stderr]).to.deep.equal([2, 'usage: worker.sh HOST PORT QUEUE\n']);
   });
 
   it('the workers in README.md', async () => {

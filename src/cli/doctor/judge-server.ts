@@ -111,10 +111,10 @@ function ofProcess(facts: ProcessFacts): Finding[] {
 
 /** @param open undefined: not known */
 export function fileLimit(most: number, open?: number): Finding {
-  const inUse = open === undefined ? '' : `${open} of `;
+  const mayBe = open === undefined ? `${most} may be open` : `${open} are open, ${most} may be`;
   const share = open === undefined ? 0 : open / most;
   const verdict = most < 256 || share >= 0.9 ? 'bad' : most < 4_096 || share >= 0.6 ? 'look' : 'ok';
-  const figure = `${inUse}${most} may be open; each connection takes one`;
+  const figure = `${mayBe}; each connection takes one`;
   return { check: 'file descriptors', verdict, figure, page: 'wrong' };
 }
 
@@ -188,7 +188,11 @@ function poison({ poisonThreshold: most, expiring }: ServerFacts): Finding {
 }
 
 function failed({ failedTasks: count }: ServerFacts): Finding {
-  const figure = count === 0 ? 'no task is FAILED or DEAD' : `${count} tasks are FAILED or DEAD`;
+  const many = count === 1 ? '1 task is' : `${count} tasks are`;
+  const figure =
+    count === 0
+      ? 'no task is FAILED or DEAD'
+      : `${many} FAILED or DEAD: leasehold tasks --state FAILED (or DEAD) lists them`;
   return { check: 'failed tasks', verdict: count === 0 ? 'ok' : 'look', figure, page: 'alerts' };
 }
 
