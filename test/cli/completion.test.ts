@@ -21,8 +21,7 @@ function scriptFor(shell: string): string {
   return script;
 }
 
-describe('completion', function () {
-  this.timeout(60_000);
+describe('completion', () => {
   /** What bash offers when these words are typed and the last one is to be completed. */
   function offered(...words: string[]): string[] {
     const typed = ['leasehold', ...words].map((word) => `'${word}'`).join(' ');

@@ -11,6 +11,7 @@ import { Client } from '../../src/index.ts';
 import { MAIN, sharedServer } from '../client/real-server.ts';
 import { command, type Ran } from '../support/command.ts';
 import { inTurn } from '../support/tier.ts';
+import { ended as untilEnded } from '../support/waiting.ts';
 
 describe('leasehold work', () => {
   const server = sharedServer('--lease-duration-ms', '2000', '--backoff-ms', '0');
@@ -34,7 +35,7 @@ describe('leasehold work', () => {
     const retryPolicy = { maxRetries: 0 };
     return (await client.submit({ payload, queue, retryPolicy, ...more })).taskId;
   };
-  const ended = (taskId: string) => client.task(taskId, { waitMs: 15_000 });
+  const ended = (taskId: string) => untilEnded(client, taskId);
 
   const work = (exec: string, ...flags: string[]) => workAs([], {}, exec, ...flags);
 
@@ -192,9 +193,8 @@ describe('leasehold work', () => {
     const few = ['bash', '-c', 'ulimit -n 64; exec "$0" "$@"'];
     const { child, exit } = workAs(few, {}, 'sleep 0.5; echo done', '--concurrency', '24');
     for (const taskId of tasks) {
-      let task = await ended(taskId);
-      while (task.state !== 'COMPLETED') task = await ended(taskId);
-      expect(task).to.include({ failures: 0, expirations: 0 });
+      const task = await ended(taskId);
+      expect(task).to.include({ state: 'COMPLETED', failures: 0, expirations: 0 });
     }
     child.kill('SIGTERM');
     const { code, said } = await exit;
@@ -319,9 +319,13 @@ function shim(what: 'shell' | 'crash'): { NODE_OPTIONS: string } {
 
 const turn = (): Promise<void> => pause(20);
 
-/** Whether it stands still, as after Ctrl-Z. */
-const isSuspended = ({ pid }: ChildProcess): boolean =>
-  execFileSync('ps', ['-o', 'stat=', '-p', `${pid}`], { encoding: 'utf8' }).startsWith('T');
+/** Whether it stands still, as after Ctrl-Z. To start `ps` again and again takes a processor. */
+function isSuspended({ pid }: ChildProcess): boolean {
+  const stat = `/proc/${pid}/stat`;
+  if (existsSync(stat)) return readFileSync(stat, 'utf8').includes(') T ');
+  const args = ['-o', 'stat=', '-p', `${pid}`];
+  return execFileSync('ps', args, { encoding: 'utf8' }).startsWith('T');
+}
 
 function isAlive(pid: number): boolean {
   try {

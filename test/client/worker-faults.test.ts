@@ -11,6 +11,7 @@ import { lineProxy } from '../../src/rehearse/line-proxy.ts';
 import { Points } from '../../src/rehearse/points.ts';
 import { Traffic } from '../../src/rehearse/traffic.ts';
 import { inTurn, sized } from '../support/tier.ts';
+import { ended } from '../support/waiting.ts';
 import { type LogLine, sharedServer } from './real-server.ts';
 import { event, type Noted, startWorker, stopWorkers } from './worker-support.ts';
 
@@ -169,7 +170,7 @@ describe('workers under faults', () => {
         const options = { url, queues: [queue], handler, concurrency: 4, backoffMs: 5 };
         const workers = [startWorker(options), startWorker(options)];
         for (const taskId of ids) {
-          expect((await client.task(taskId, { waitMs: 15_000 })).state).to.equal('COMPLETED');
+          expect((await ended(client, taskId)).state).to.equal('COMPLETED');
         }
         await Promise.all(workers.map(({ worker }) => worker.stop()));
         expect(cuts()).to.be.greaterThan(0);

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { Client, type Handler, PermanentFailure, TaskAborted } from '../../src/index.ts';
+import { ended as untilEnded } from '../support/waiting.ts';
 import { sharedServer } from './real-server.ts';
 import { block, event, startWorker, stopWorkers } from './worker-support.ts';
 
@@ -31,7 +32,7 @@ describe('worker', () => {
     (await client.submit({ payload, queue, ...more })).taskId;
   const start = (handler: Handler | URL, more: object = {}) =>
     startWorker({ url: server.tcp, queues: [queue], handler, ...more });
-  const ended = (taskId: string) => client.task(taskId, { waitMs: 15_000 });
+  const ended = (taskId: string) => untilEnded(client, taskId);
 
   for (const kind of ['http', 'tcp', 'unix'] as const) {
     it(`completes over ${kind} with what the handler returns`, async () => {
@@ -155,15 +156,19 @@ describe('worker', () => {
 
   it('aborts with lease_lost when a heartbeat is rejected, and reports nothing', async () => {
     const taskId = await submit('x');
-    let seen: unknown;
+    let tell: (seen: object) => void;
+    const told = new Promise<object>((resolve) => {
+      tell = resolve;
+    });
     const { worker, names } = start(async (_, { signal, stillMine }) => {
       const before = await stillMine();
       await client.kill(taskId, 'poison');
       const after = await stillMine();
-      seen = { before, after, reason: signal.reason };
+      tell({ before, after, reason: signal.reason });
       return 'it went on all the same';
     });
     await event(worker, 'lost');
+    const seen = await told;
     await stopWorkers();
     expect(seen).to.deep.include({ before: true, after: false });
     const { reason } = seen as { reason: TaskAborted };

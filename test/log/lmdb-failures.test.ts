@@ -18,6 +18,9 @@ import { created, group, started } from './records.ts';
 const numbers = (records: Iterable<LogRecord>) => [...records].map(({ seq }) => seq);
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
 
+/** A bound against hanging: a device that is only slow must not be given up. */
+const STALL_MS = 60_000;
+
 describe('a log on a device that fails', () => {
   let dataDir: string;
   let log: LmdbLog | undefined;
@@ -34,7 +37,7 @@ describe('a log on a device that fails', () => {
   });
 
   it('acknowledges nothing more when its file was removed', async () => {
-    log = await openLmdbLog({ dataDir, stallMs: 2_000 });
+    log = await openLmdbLog({ dataDir, stallMs: STALL_MS });
     await log.start(started(1));
     expect(await log.append(group(2, 4))).to.equal('durable');
     fs.rmSync(path.join(dataDir, 'log'), { recursive: true });
@@ -45,7 +48,7 @@ describe('a log on a device that fails', () => {
   });
 
   it('goes on after an error of the last write of a commit', async () => {
-    log = await openLmdbLog({ dataDir, stallMs: 2_000 });
+    log = await openLmdbLog({ dataDir, stallMs: STALL_MS });
     await log.start(started(1));
     breakDataFile(dataDir, 'meta');
     expect(await log.append(group(2, 4))).to.equal('failed');
@@ -57,7 +60,7 @@ describe('a log on a device that fails', () => {
   });
 
   it('is read on after an error of the last write of a commit, not opened anew', async () => {
-    log = await openLmdbLog({ dataDir, stallMs: 2_000 });
+    log = await openLmdbLog({ dataDir, stallMs: STALL_MS });
     await log.start(started(1));
     await log.append(group(2, 4));
     breakDataFile(dataDir, 'meta');
@@ -67,7 +70,7 @@ describe('a log on a device that fails', () => {
   });
 
   it('goes on after an error while a reader of the same process has the log open', async () => {
-    log = await openLmdbLog({ dataDir, stallMs: 2_000 });
+    log = await openLmdbLog({ dataDir, stallMs: STALL_MS });
     await log.start(started(1));
     const reader = await openLmdbReader(dataDir);
     breakDataFile(dataDir, 'meta');

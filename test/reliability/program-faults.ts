@@ -36,11 +36,12 @@ export const IS_SILENT_ABOUT_SOME_REFUSALS: readonly Patch[] = [
 ];
 export const REFUSES_WHAT_IS_RECORDED: readonly Patch[] = [
   {
-    from: 'return TEXTS[response.kind](response);',
+    from: 'return WRITERS[response.kind](out, response);',
     to:
-      "if (response.kind === 'submitted' && response.queue === 'q') return formatRefusal({ " +
-      "kind: 'refusal', outcome: 'REJECTED', reason: 'malformed', record: null });\n" +
-      'return TEXTS[response.kind](response);',
+      "if (response.kind === 'submitted' && response.queue === 'q') " +
+      "return out.text(formatRefusal({ kind: 'refusal', outcome: 'REJECTED', " +
+      "reason: 'malformed', record: null }));\n" +
+      'return WRITERS[response.kind](out, response);',
   },
 ];
 

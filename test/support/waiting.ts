@@ -1,6 +1,7 @@
 // Owns waiting for something that a process outside will do: bounded, and said in words.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../src/index.ts';
 
 /** @throws Error saying what was waited for. */
 export async function until(
@@ -12,5 +13,13 @@ export async function until(
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`);
     await pause(5);
+  }
+}
+
+/** @returns the task as it is when nothing more becomes of it, however long that takes. */
+export async function ended(client: Client, taskId: string): ReturnType<Client['task']> {
+  for (;;) {
+    const task = await client.task(taskId, { waitMs: 15_000 });
+    if (task.state !== 'WAITING' && task.state !== 'LEASED') return task;
   }
 }
