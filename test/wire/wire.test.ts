@@ -3,15 +3,13 @@
 // document, and the help texts. `npm run golden` writes what they are now; commit a difference only
 // when you understand why each line of it changed.
 
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { OPERATION_NAMES, operationOf } from '../../src/model/operations.ts';
 import { REASONS } from '../../src/model/refusal.ts';
-import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
+import { command } from '../support/command.ts';
 import { VERSION } from '../support/memory-server.ts';
 import { commandsOf, holdsTo, replayed } from '../support/script.ts';
 import { cleanEnv } from '../support/server.ts';
@@ -77,9 +75,8 @@ describe('the wire', () => {
 describe('the help texts', () => {
   it('are what they always were', async () => {
     const help = async (...args: string[]): Promise<string> => {
-      const words = [EXECUTABLE, ...args, '--help'];
-      const { stdout } = await promisify(execFile)(process.execPath, words, { env: cleanEnv() });
-      return stdout;
+      const { out } = await command([...args, '--help'], { env: cleanEnv() });
+      return out;
     };
     const top = await help();
     const commands = [...top.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name]) => String(name));
