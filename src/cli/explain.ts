@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Wire } from '../client/transport.ts';
 import { CliError, EXIT, type Io, say, usage, wholeNumber } from './command.ts';
 import { taskIdOf } from './id-arguments.ts';
+import { askedTask } from './lease-task.ts';
 import { successOf } from './refusals.ts';
 import { type Asked, Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
@@ -23,9 +24,9 @@ export function define(command: Command, io: Io): void {
     .option('--data-dir <dir>', 'read this data directory instead of asking a server')
     .option('--at <record>', 'tell the story as it was after this record')
     .action(async (task: string, options: Options) => {
-      const taskId = taskIdOf(task);
       assertOneOutput(options);
-      if (options.dataDir === undefined) return explain(taskId, options, io);
+      if (options.dataDir === undefined) return explain(task, options, io);
+      const taskId = taskIdOf(task);
       const { explainOffline } = await import('./offline-explain.ts');
       return explainOffline(Number(taskId.slice(1)), options, io);
     });
@@ -38,15 +39,13 @@ function assertOneOutput({ svg, json }: Options): void {
   }
 }
 
-async function explain(taskId: string, options: Options, io: Io): Promise<void> {
+async function explain(task: string, options: Options, io: Io): Promise<void> {
   const { svg, json, at } = options;
-  const asked =
-    at === undefined
-      ? { task_id: taskId }
-      : { task_id: taskId, at: wholeNumber('--at', at, 1, Number.MAX_SAFE_INTEGER) };
+  const until = at === undefined ? {} : { at: wholeNumber('--at', at, 1, Number.MAX_SAFE_INTEGER) };
   const columns = columnsOf(io);
   const server = new Server(options, io);
   try {
+    const asked = { task_id: await askedTask(task, server, options), ...until };
     const get = async (more: object): Promise<Wire> =>
       successOf(await answerOf(server, { ...asked, ...more }), options);
     if (svg !== undefined) writeSvg(svg, String((await get({ format: 'svg' }))['text']), io);

@@ -1,8 +1,9 @@
 // Owns the parts that heartbeat, complete and fail share: the task is found by its lease, the
 // report is sent, and the answer is printed with the number of the record that the report caused.
 
-import { CliError, EXIT, type Io, say } from './command.ts';
+import { type Io, say } from './command.ts';
 import { leaseIdOf } from './id-arguments.ts';
+import { taskOf } from './lease-task.ts';
 import { successOf } from './refusals.ts';
 import { type Asked, Server } from './server.ts';
 import { type ServerOptions } from './server-options.ts';
@@ -45,15 +46,4 @@ function ownReport({ body, resent }: Asked, verb: Verb): Fields {
     return { outcome: first_outcome, task_state, record: first_record };
   }
   return { ...body, outcome: first_outcome };
-}
-
-/** The record with the lease's number is its grant, and names the task. */
-async function taskOf(server: Server, leaseId: string, options: ServerOptions): Promise<string> {
-  const seq = Number(leaseId.slice(1));
-  const body = successOf(await server.ask('log', { from: seq, limit: 1 }), options);
-  const [record] = body['records'] as Fields[];
-  if (record?.['type'] === 'LeaseGranted' && record['lease_id'] === leaseId) {
-    return String(record['task_id']);
-  }
-  throw new CliError(EXIT.failed, `REJECTED unknown_lease: record ${seq} granted no lease.`);
 }

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { type Io, say } from './command.ts';
-import { taskIdOf } from './id-arguments.ts';
+import { askedTask } from './lease-task.ts';
 import { successOf } from './refusals.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
@@ -14,7 +14,8 @@ export function define(command: Command, io: Io): void {
     .action(async (task: string, options: ServerOptions) => {
       const server = new Server(options, io);
       try {
-        const body = successOf(await server.ask('task', { task_id: taskIdOf(task) }), options);
+        const taskId = await askedTask(task, server, options);
+        const body = successOf(await server.ask('task', { task_id: taskId }), options);
         say(io.stdout, options.json === true ? JSON.stringify(body) : taskText(body));
       } finally {
         server.close();

@@ -4,6 +4,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { plural } from '../explain/names.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
 import { corruptText, dataDirOf, type OfflineOptions, whereHint, withDataDir } from './offline.ts';
 import { type Bar, openBar } from './progress-bar.ts';
@@ -82,7 +83,7 @@ const jsonOf = (found: Verified): Record<string, unknown> => ({
 });
 
 const text = (found: Verified, dataDir: string): string =>
-  `${dataDir}: good. ${found.records} records, the last is ${found.lastSequence}, ` +
+  `${dataDir}: good. ${plural(found.records, 'record')}, the last is ${found.lastSequence}, ` +
   `${(found.bytes / 1_048_576).toFixed(1)} MiB.\n` +
   `Replayed in ${durationText(Math.round(found.replayMs))}, ${rateOf(found)} records/s. ` +
   `Digest of the state: ${found.digest}`;

@@ -8,6 +8,7 @@ import { payloadMaxBytes } from '../client/result-limit.ts';
 import { onStopSignals } from '../client/stop-signals.ts';
 import { TransportFailure } from '../client/transport.ts';
 import { Worker } from '../client/worker.ts';
+import { plural } from '../explain/names.ts';
 import { lineText } from '../model/safe-text.ts';
 import {
   CliError,
@@ -128,7 +129,8 @@ async function work(options: Options, io: Io): Promise<void> {
   } finally {
     endSignals();
   }
-  if (rejections > 0) throw new CliError(EXIT.failed, `${rejections} reports were REJECTED`);
+  if (rejections > 0)
+    throw new CliError(EXIT.failed, `${plural(rejections, 'report was', 'reports were')} REJECTED`);
 }
 
 /** A queue or a name that the server finds malformed was written wrongly here. */

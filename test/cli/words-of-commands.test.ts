@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { fileLimit } from '../../src/cli/doctor/judge-server.ts';
 import { isRead } from '../../src/cli/trouble.ts';
 import { transitionsText } from '../../src/play/transitions-text.ts';
+import { scriptedServer } from '../client/scripted-server.ts';
 import { command } from '../support/command.ts';
 
 /** Nothing listens there. */
@@ -64,6 +65,26 @@ describe('a command', () => {
       'batch',
     ];
     expect(changes.some(isRead)).equal(false);
+  });
+});
+
+describe('a lease where a task is asked for', () => {
+  it('is told with its task, and without a server with the way to it', async () => {
+    const server = await scriptedServer('http', () => ({ records: [] }));
+    const granted = { seq: 18, type: 'LeaseGranted', lease_id: 'L18', task_id: 'T17' };
+    // A page of the log is a record a line.
+    server.script = () => granted;
+    for (const name of ['task', 'explain']) {
+      const env = { LEASEHOLD_URL: server.url };
+      const { code, err } = await command([name, 'L18'], { env });
+      expect([code, err]).deep.equal([
+        2,
+        'L18 is a lease of T17, and a task is asked for: give T17\n',
+      ]);
+      const alone = await command([name, 'L18'], { env: { LEASEHOLD_URL: NOWHERE } });
+      expect([alone.code, alone.err.includes('leasehold log --from 18')]).deep.equal([2, true]);
+    }
+    await server.close();
   });
 });
 

@@ -1,5 +1,6 @@
 // Owns what `doctor` thinks of a running server, from facts that were asked for. It asks nothing.
 
+import { plural } from '../../explain/names.ts';
 import { durationText } from '../../model/time-text.ts';
 import { type Finding, judged, msText, sizeText } from './finding.ts';
 
@@ -149,7 +150,8 @@ function localClock({ localOffsetMs, answerMs }: ServerFacts): Finding {
 }
 
 function load({ lagMs, refused }: ServerFacts): Finding {
-  const figure = `the coordinator runs ${msText(lagMs)} late; ${refused} requests refused for room`;
+  const room = `${plural(refused, 'request')} refused for room`;
+  const figure = `the coordinator runs ${msText(lagMs)} late; ${room}`;
   const late = judged(lagMs, { look: 200, bad: 2_000 });
   const verdict = late === 'ok' && refused > 0 ? 'look' : late;
   return { check: 'load', verdict, figure, page: 'alerts' };
