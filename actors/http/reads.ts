@@ -70,6 +70,11 @@ async function pass(answer: Promise<ReaderAnswer>, reply: FastifyReply): Promise
   if (status === 503) reply.header('retry-after', leader === undefined ? 1 : 0);
   reply.code(status).header('content-type', contentType);
   if (body instanceof Readable) {
+    if (reply.request.method === 'HEAD') {
+      // Fastify would read the stream to its end, for nobody.
+      body.destroy();
+      return void reply.send(Readable.from([]));
+    }
     reply.send(body);
     // A follower must know that it is heard before there is anything to show.
     reply.raw.flushHeaders();

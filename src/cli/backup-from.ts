@@ -8,13 +8,20 @@ import https from 'node:https';
 import path from 'node:path';
 import type { Copied } from '../log/copy-log.ts';
 import { type ReceiveOptions, receiveLog } from '../log/copy-received.ts';
+import type { Leftover } from '../log/growing-copy.ts';
 import { LogCorrupt, LogError } from '../log/log.ts';
 import { errnoText } from '../model/errno-text.ts';
-import { CliError, EXIT, type Io, usage } from './command.ts';
+import { CliError, EXIT, type Io, say, usage } from './command.ts';
 import { operatingError } from './offline.ts';
 import { tokenOf } from './server-options.ts';
 
 const ROUTE = '/v1/segments';
+
+/** A server that dies without a word, or a network that is cut, is not waited for longer. */
+const SILENT_MS = 120_000;
+/** As shells have it: 128 and the number of the signal. */
+const STATUS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+type Signal = keyof typeof STATUS;
 
 /**
  * @param from the URL of the server
@@ -37,12 +44,36 @@ export async function backupFrom(
     throw new CliError(EXIT.noServer, `leasehold: ${from}: ${errnoText(error)}`);
   });
   if (answer.statusCode !== 200) throw await refused(from, answer);
+  let interrupted: Signal | undefined;
+  const stop = (signal: NodeJS.Signals): void => {
+    interrupted = signal as Signal;
+    answer.destroy();
+  };
+  const signals = Object.keys(STATUS) as Signal[];
+  for (const signal of signals) process.once(signal, stop);
+  const onLeftover = (leftover: Leftover): void => say(io.stderr, leftoverText(leftover));
+  const assertWanted = (): void => {
+    if (interrupted !== undefined) throw new BrokenOff('interrupted');
+  };
   try {
-    return await receiveLog(chunksOf(answer), target, options);
+    const more = { onLeftover, assertWanted };
+    return await receiveLog(chunksOf(answer), target, { ...options, ...more });
   } catch (error) {
-    throw wordsFor(error, from, target);
+    if (interrupted === undefined) throw wordsFor(error, from, target);
+    const text = `leasehold: interrupted; nothing was left in ${path.resolve(target)}`;
+    throw new CliError(STATUS[interrupted], text);
+  } finally {
+    // Nobody reads the rest of an answer that was not what it should be.
+    answer.destroy();
+    for (const signal of signals) process.off(signal, stop);
   }
 }
+
+const leftoverText = ({ path: directory, isRemoved }: Leftover): string =>
+  isRemoved
+    ? `leasehold: removed ${directory}, the rest of a copy that was broken off`
+    : `leasehold: ${directory} is the rest of a copy, or another machine is making it; remove it ` +
+      'if none is';
 
 function urlOf(from: string): string {
   const { protocol = '', origin = '' } = URL.canParse(from) ? new URL(from) : {};
@@ -74,6 +105,9 @@ async function answerTo(
 ): Promise<http.IncomingMessage> {
   const { get } = url.startsWith('https:') ? https : http;
   const asked = get(url, { headers, agent: false });
+  asked.setTimeout(SILENT_MS, () => {
+    asked.destroy(new Error(`no byte came for ${SILENT_MS / 1_000} s`));
+  });
   const [answer] = (await once(asked, 'response')) as [http.IncomingMessage];
   // Nobody else hears what comes after the answer has begun.
   asked.on('error', () => {});

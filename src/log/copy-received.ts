@@ -2,15 +2,18 @@
 // name beside the directory, verified record by record, and given its name when all is well: what
 // breaks off leaves nothing.
 
-import fs from 'node:fs';
 import path from 'node:path';
 import type { Copied } from './copy-log.ts';
 import { type Begin, FORMAT, type Frame, framesOf, type Part } from './copy-wire.ts';
+import { ELSEWHERE, GrowingCopy, type Leftover } from './growing-copy.ts';
 import { type Entry, Environment } from './lmdb/env.ts';
 import { LogError } from './log.ts';
 import { encodeMark, HEADER_KEY } from './segments/marks.ts';
-import { createWhole, prepareDirectory, segmentPath, syncPath } from './segments/segment-files.ts';
+import { createWhole, prepareDirectory, segmentPath } from './segments/segment-files.ts';
 import { Segments } from './segments/segments.ts';
+
+/** So many records are verified in one turn. */
+const RECORDS_AT_ONCE = 10_000;
 
 export interface ReceiveOptions {
   /**
@@ -18,6 +21,10 @@ export interface ReceiveOptions {
    */
   beside(directory: string, begin: Begin): void;
   readonly onProgress?: (record: number, of: number) => void;
+  /** What an earlier copy into the same target has left. */
+  readonly onLeftover?: (leftover: Leftover) => void;
+  /** Before the copy has its name; @throws when it is not wanted any more. */
+  readonly assertWanted?: () => void;
 }
 
 /**
@@ -28,31 +35,33 @@ export interface ReceiveOptions {
 export async function receiveLog(
   chunks: AsyncIterable<Uint8Array>,
   target: string,
-  { beside, onProgress }: ReceiveOptions,
+  options: ReceiveOptions,
 ): Promise<Copied> {
   const real = path.resolve(target);
-  fs.mkdirSync(path.dirname(real), { recursive: true });
-  const partial = fs.mkdtempSync(`${real}.part-`);
+  const frames = framesOf(chunks);
+  const begin = await begun(frames);
+  const copy = await GrowingCopy.begin(real, options.onLeftover ?? (() => {}));
   try {
-    const frames = framesOf(chunks);
-    const { value: first } = await frames.next();
-    const begin = first?.kind === 'begin' ? first.begin : undefined;
-    if (begin === undefined) throw new LogError('LOG_IO', 'what comes from there is no log');
-    if (begin.format !== FORMAT) {
-      const versions = `form ${begin.format}, and this build knows the form ${FORMAT}`;
-      throw new LogError('LOG_FORMAT_NEWER', `the log comes in the ${versions}`);
-    }
-    beside(partial, begin);
-    const { logDir } = await prepareDirectory(partial, 'choose another directory for the copy');
+    options.beside(copy.path, begin);
+    const { logDir } = await prepareDirectory(copy.path, ELSEWHERE);
     const { segments, end } = await receiveParts(frames, logDir, (record) =>
-      onProgress?.(record, begin.last),
+      options.onProgress?.(record, begin.last),
     );
-    const records = verified(logDir, begin.last);
-    await named(partial, real);
+    const records = await verified(logDir, begin.last, options.assertWanted);
+    await copy.name(real);
     return { ...end, records, last: begin.last, segmentsCopied: segments, segmentsSkipped: 0 };
   } finally {
-    fs.rmSync(partial, { recursive: true, force: true });
+    await copy.close();
   }
+}
+
+async function begun(frames: AsyncGenerator<Frame>): Promise<Begin> {
+  const { value: first } = await frames.next();
+  const begin = first?.kind === 'begin' ? first.begin : undefined;
+  if (begin === undefined) throw new LogError('LOG_IO', 'what comes from there is no log');
+  if (begin.format === FORMAT) return begin;
+  const versions = `form ${begin.format}, and this build knows the form ${FORMAT}`;
+  throw new LogError('LOG_FORMAT_NEWER', `the log comes in the ${versions}`);
 }
 
 async function receiveParts(
@@ -93,22 +102,25 @@ const headerOf = (part: Part): Entry => [
 ];
 
 /** @returns how many records there are. */
-function verified(logDir: string, last: number): number {
+async function verified(
+  logDir: string,
+  last: number,
+  assertWanted: () => void = () => {},
+): Promise<number> {
   const copy = new Segments(logDir);
   try {
     let records = 0;
-    for (const _ of copy.read(1)) records += 1;
+    for (const _ of copy.read(1)) {
+      records += 1;
+      if (records % RECORDS_AT_ONCE !== 0) continue;
+      // A signal is heard between two turns only.
+      await new Promise((resolve) => setImmediate(resolve));
+      assertWanted();
+    }
+    assertWanted();
     if (copy.lastNumber === last) return records;
     throw new LogError('LOG_IO', `it ends with record ${copy.lastNumber} instead of ${last}`);
   } finally {
     copy.close();
   }
-}
-
-async function named(partial: string, target: string): Promise<void> {
-  fs.chmodSync(partial, 0o700);
-  await syncPath(partial);
-  // An empty directory gives way; one that is not empty by now refuses.
-  fs.renameSync(partial, target);
-  await syncPath(path.dirname(target));
 }

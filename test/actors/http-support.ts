@@ -144,7 +144,7 @@ export function send(
       response.once('end', () => {
         const text = Buffer.concat(parts).toString();
         const type = response.headers['content-type'] ?? '';
-        const json = type.includes('json') ? JSON.parse(text) : undefined;
+        const json = type.includes('json') && text !== '' ? JSON.parse(text) : undefined;
         const status = response.statusCode ?? 0;
         resolve({ status, type, headers: response.headers, text, json });
       });

@@ -6,9 +6,12 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { encodeFrame } from '../../src/log/copy-wire.ts';
+import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { withEtcd } from '../support/etcd-cluster.ts';
+import { cleanEnv } from '../support/server.ts';
 import { ClusterStage } from './cluster-stage.ts';
 import { Stage } from './support.ts';
 
@@ -71,6 +74,80 @@ describe('a backup over HTTP', function () {
     expect(alone.err).to.include('CLUSTER_MIRROR: --node copies the log of a node');
     expect(readdirSync(stage.dir).filter((name) => name.startsWith('copy'))).to.deep.equal([]);
     expect(existsSync(copy())).to.equal(false);
+  });
+});
+
+/** A server that begins to send a log, and then says nothing more. */
+async function stalling(): Promise<{ readonly url: string; close(): void }> {
+  const part = { ordinal: 1, generation: 1, dropped: [], removedAt: 0 };
+  const server = http.createServer((_, reply) => {
+    reply.write(encodeFrame({ kind: 'begin', begin: { format: 1, last: 9 } }));
+    reply.write(encodeFrame({ kind: 'part', part }));
+    reply.write(encodeFrame({ kind: 'rows', rows: [[1, Buffer.from('x')]] }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
+}
+
+describe('a backup over HTTP that is ended', function () {
+  this.timeout(120_000);
+  let stage: Stage;
+  let server: Awaited<ReturnType<typeof stalling>>;
+  beforeEach(async () => {
+    stage = await Stage.open();
+    server = await stalling();
+  });
+  afterEach(async () => {
+    server.close();
+    await stage.close();
+  });
+
+  const left = (): string[] => readdirSync(stage.dir).filter((name) => name.startsWith('copy'));
+
+  /** Resolves when the copy is under way. */
+  async function begun(): Promise<Process> {
+    const args = [EXECUTABLE, 'backup', '--from', server.url, path.join(stage.dir, 'copy')];
+    const backup = stage.track(new Process(args, cleanEnv(), stage.dir), () => {});
+    while (left().length === 0 && backup.over === undefined) await pause(10);
+    return backup;
+  }
+
+  it('leaves nothing when a signal ends it, and says so', async () => {
+    for (const [signal, code] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+    ] as const) {
+      const backup = await begun();
+      expect(left()).to.have.length(1);
+      backup.kill(signal);
+      expect((await backup.ended).code).to.equal(code);
+      const target = path.join(stage.dir, 'copy');
+      expect(backup.err).to.equal(`leasehold: interrupted; nothing was left in ${target}\n`);
+      expect(left()).to.deep.equal([]);
+    }
+  });
+
+  it('is taken away by the next one when it was killed, and not while it lives', async () => {
+    const living = await begun();
+    const [part = ''] = left();
+    const args = ['backup', '--from', server.url, path.join(stage.dir, 'copy')];
+    const second = await stage.run(args);
+    expect([second.code, left()]).to.deep.equal([1, [part]]);
+    expect(second.err).to.include('LOG_LOCKED: another process is making a copy into');
+    living.kill('SIGKILL');
+    await living.ended;
+    expect(left()).to.deep.equal([part]);
+    await stage.serve().ready();
+    const third = await stage.run(['backup', '--from', stage.url, path.join(stage.dir, 'copy')]);
+    expect(third.code, third.err).to.equal(0);
+    expect(third.err).to.include(`removed ${path.join(stage.dir, part)}, the rest of a copy`);
+    expect(left()).to.deep.equal(['copy']);
   });
 });
 

@@ -13,6 +13,7 @@ import type { LogRecord } from '../../model/records.ts';
 import { decodeRecord } from '../codec.ts';
 import { LogError } from '../log.ts';
 import { within } from '../stalls.ts';
+import { withRoom } from './disk-room.ts';
 import { dataFile, ensureLockFile, writeEmptyEnvironment } from './env-files.ts';
 import { readKey, writeKey } from './page.ts';
 import { readNewestMeta } from './page-meta.ts';
@@ -70,7 +71,7 @@ export class Environment {
     writeEmptyEnvironment(directory, MAP_BYTES);
     const db = openDatabase(directory, { noSync: true });
     try {
-      for await (const group of groups) await putAll(db, group);
+      for await (const group of groups) await putAll(db, withRoom(directory, group));
     } finally {
       await closeDatabase(db);
     }

@@ -128,14 +128,15 @@ export async function prepareDirectory(
     }
     return { dataDir: real, logDir };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new LogError(
-      'LOG_DIRECTORY',
-      `cannot keep a log in ${path.resolve(dataDir)}: ${WORDS[code ?? ''] ?? errnoText(error)}; ` +
-        wayOut,
-      { cause: error },
-    );
+    throw directoryError(dataDir, wayOut, error);
   }
+}
+
+/** @param wayOut what to do then, in words */
+export function directoryError(directory: string, wayOut: string, error: unknown): LogError {
+  const why = WORDS[(error as NodeJS.ErrnoException).code ?? ''] ?? errnoText(error);
+  const text = `cannot keep a log in ${path.resolve(directory)}: ${why}; ${wayOut}`;
+  return new LogError('LOG_DIRECTORY', text, { cause: error });
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -146,4 +147,5 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOTDIR: 'part of the path is a file',
   ENOENT: 'it does not exist',
   ENOSPC: 'the disk is full',
+  EBUSY: 'a file system is mounted there; name a directory in it',
 };
