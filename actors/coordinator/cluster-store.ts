@@ -83,6 +83,7 @@ export class ClusterStore implements Store {
       leaseId: () => randomBytes(6).readUIntBE(0, 6) + 1,
       mayWrite: () => this.mayWrite(),
       shown: (view) => progress.cluster.write(view),
+      lost: (error) => this.seams.die(error),
       tell: (level, msg, fields) => say(line(level, msg, fields)),
     });
   }

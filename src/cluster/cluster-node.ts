@@ -10,6 +10,7 @@ import type { ClusterCounts, ClusterView } from '../model/cluster-view.ts';
 import type { SentCopy } from '../model/sent-copy.ts';
 import type { Beat } from './beat.ts';
 import { Campaign } from './campaign.ts';
+import type { ClusterError } from './cluster-error.ts';
 import { type Copy, Follower } from './follower.ts';
 import type { HeardNote } from './heard-note.ts';
 import { LeaderWatch } from './leader-watch.ts';
@@ -48,6 +49,8 @@ export interface ClusterNodeOptions {
   /** Whether the log still takes this node's records; see leadership.ts. */
   mayWrite(): Promise<boolean>;
   shown(view: ClusterView): void;
+  /** This node must end; see presence.ts. */
+  lost(error: ClusterError): void;
   tell(level: 'info' | 'warn', msg: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -116,7 +119,9 @@ export class ClusterNode {
       this.leadership = await winning;
       throw error;
     }
-    return this.leadership !== undefined && (await this.caughtUp(signal));
+    if (this.leadership === undefined) return false;
+    // The last look before the start: whatever the leader before wrote is in this copy then.
+    return (await this.insistently(signal, () => this.options.copy.catchUp())) !== undefined;
   }
 
   /** Requests are decided here from now on. @param now coordinator time */
@@ -175,11 +180,6 @@ export class ClusterNode {
     this.hasCaughtUp = true;
     const { tell, copy } = this.options;
     tell('info', 'this node follows and can take over', { last_sequence: copy.lastNumber });
-  }
-
-  /** The last look before the start: whatever the leader before wrote is in this copy then. */
-  private async caughtUp(signal: AbortSignal): Promise<boolean> {
-    return (await this.insistently(signal, () => this.options.copy.catchUp())) !== undefined;
   }
 
   private announced(signal: AbortSignal): Promise<Presence | undefined> {

@@ -26,6 +26,8 @@ export interface PresenceOptions {
   report(): NodeReport;
   /** As of now: the copies of this node's log that are being sent, or were of late. */
   copies(): readonly SentCopy[];
+  /** Another process runs as this node, on a copy of this one's directory: this one must end. */
+  lost(error: ClusterError): void;
   tell(level: 'info' | 'warn', msg: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -41,6 +43,8 @@ export class Presence {
   private leaseId = 0;
   private told = '';
   private nameTakenBy: string | undefined;
+  /** Since its first report this process knows itself as the one that runs on its copy. */
+  private hasReported = false;
   private readonly ending = new AbortController();
   private reporting: Promise<void> = Promise.resolve();
 
@@ -63,7 +67,7 @@ export class Presence {
       if (other === undefined || signal.aborted) break;
       if (time.monotonic() >= until) {
         await presence.withdraw();
-        throw nameTaken(options.node, other);
+        throw nameTaken(options.node, other, options.report());
       }
       await pause(time, REPORT_MS, signal);
     }
@@ -96,7 +100,9 @@ export class Presence {
       this.told = '';
     }
     const report = await this.reported();
-    if (JSON.stringify(report) !== this.told) this.tellName(await this.take(report));
+    if (JSON.stringify(report) !== this.told || !(await this.stands())) {
+      this.tellName(await this.take(report));
+    }
   }
 
   /**
@@ -109,9 +115,17 @@ export class Presence {
     return report;
   }
 
+  /** @returns whether this process's own report is the one in etcd. */
+  private async stands(): Promise<boolean> {
+    const { etcd, keys, node } = this.options;
+    const { found } = await etcd.txn([], [{ get: keys.node(node) }]);
+    return found[0]?.[0]?.lease === this.leaseId;
+  }
+
   /** A node that did not run for a while may find that another one has taken its name. */
   private tellName(other: NodeReport | undefined): void {
     const { tell, node } = this.options;
+    if (other?.mirror === this.options.report().mirror) return this.end(other);
     const by = other?.url;
     if (by === this.nameTakenBy) return;
     this.nameTakenBy = by;
@@ -133,15 +147,30 @@ export class Presence {
       const answer = await etcd.txn([{ key, modRevision }], puts, [{ get: key }]);
       if (answer.passed) {
         this.told = JSON.stringify(report);
+        this.hasReported = true;
         return undefined;
       }
       const [kv] = answer.found[0] ?? [];
       const other = kv && decodeReport(key, kv.value);
-      // The same copy of the log is this node, before it was started again.
-      if (other !== undefined && other.mirror !== report.mirror) return other;
+      const isOwn = kv?.lease === this.leaseId;
+      if (other !== undefined && !isOwn && !this.replaces(other, report)) return other;
       // A report that was found goes with its lease at any moment: then nobody stands there.
       modRevision = kv?.modRevision ?? 0;
     }
+  }
+
+  /**
+   * The same copy on the same machine is this node, before it was started again: the lock of the
+   * directory says so. On another machine, or once this process has reported, it is a process on a
+   * directory that was copied with all that is in it.
+   */
+  private replaces(other: NodeReport, own: NodeReport): boolean {
+    return !this.hasReported && other.mirror === own.mirror && other.machine === own.machine;
+  }
+
+  private end(other: NodeReport): void {
+    this.ending.abort();
+    this.options.lost(nameTaken(this.options.node, other, this.options.report()));
   }
 
   private puts(report: NodeReport) {
@@ -157,8 +186,11 @@ export class Presence {
   }
 }
 
-const nameTaken = (node: string, { url }: NodeReport): ClusterError =>
-  new ClusterError(
-    'NODE_NAME',
-    `another node named ${node} runs, at ${url}; give this one another --node-name`,
-  );
+function nameTaken(node: string, { url, mirror }: NodeReport, own: NodeReport): ClusterError {
+  const runs = `another node named ${node} runs, at ${url}`;
+  const name = 'give this one another --node-name';
+  if (mirror !== own.mirror) return new ClusterError('NODE_NAME', `${runs}; ${name}`);
+  const why = 'on a copy of the directory of this one, or this one runs on a copy of that';
+  const copy = 'make a copy for a further node with `leasehold backup --node`';
+  return new ClusterError('NODE_NAME', `${runs}, ${why}: ${copy}, and ${name}`);
+}

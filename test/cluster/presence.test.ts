@@ -6,7 +6,7 @@ import { type NodeReport, readNodes } from '../../src/cluster/reports.ts';
 import type { Etcd } from '../../src/log/etcd/etcd.ts';
 import { keysOf } from '../../src/log/etcd/keys.ts';
 import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
-import { MemoryEtcd } from '../support/etcd/memory-etcd.ts';
+import { MemoryEtcd, noAnswer } from '../support/etcd/memory-etcd.ts';
 import { ClusterTime } from './cluster-time.ts';
 
 const keys = keysOf('orders');
@@ -18,10 +18,11 @@ class Stage {
   readonly etcd: Etcd = new DirectEtcd(this.memory);
   readonly time = new ClusterTime(this.memory);
   readonly told: string[] = [];
+  readonly lost: string[] = [];
 
   /** A node named `a` over a copy of its own; as if started, when the copy is the same. */
-  announced(mirror: string, etcd = this.etcd): Promise<Presence> {
-    const report = { url: `http://${mirror}`, mirror, machine: 'm', mirrored: 7, version: '1' };
+  announced(mirror: string, etcd = this.etcd, machine = 'm', url = mirror): Promise<Presence> {
+    const report = { url: `http://${url}`, mirror, machine, mirrored: 7, version: '1' };
     const { signal } = new AbortController();
     return Presence.announce(
       {
@@ -33,6 +34,7 @@ class Stage {
         },
         report: () => report,
         copies: () => [],
+        lost: ({ code, message }) => this.lost.push(`${url}: ${code}: ${message}`),
         tell: (level, msg) => this.told.push(`${mirror}: ${level} ${msg}`),
       },
       signal,
@@ -112,5 +114,65 @@ describe("a node's report", () => {
     await stage.time.pass(2_000);
     expect(await stage.reported()).to.include({ mirror: 'first' });
     expect(stage.told.at(-1)).to.equal('first: info this node has its name again');
+  });
+
+  it('of a copied directory on another machine is waited for, and then refused', async () => {
+    const stage = new Stage();
+    await stage.announced('first');
+    const second = stage
+      .announced('first', stage.etcd, 'elsewhere', 'second')
+      .catch((error: unknown) => String(error));
+    await stage.time.pass(OUTLIVED_MS);
+    const words =
+      'another node named a runs, at http://first, on a copy of the directory of this one';
+    expect(await second).to.include(words);
+    expect(await stage.reported()).to.include({ url: 'http://first' });
+    expect(stage.lost).to.deep.equal([]);
+  });
+
+  it('of a machine that was started anew is waited for until its lease is over', async () => {
+    const stage = new Stage();
+    const before = await stage.announced('first', stage.etcd, 'boot 1');
+    const again = stage.announced('first', stage.etcd, 'boot 2');
+    await stage.time.pass(1_000);
+    expect(await stage.reported()).to.include({ machine: 'boot 1' });
+    await before.withdraw();
+    await stage.time.pass(2_000);
+    await again;
+    expect(await stage.reported()).to.include({ machine: 'boot 2' });
+  });
+
+  for (const machine of ['m', 'elsewhere']) {
+    it(`that a newer process on a copied directory took ends the older: ${machine}`, async () => {
+      const stage = new Stage();
+      await stage.announced('first');
+      // On another machine the newer one gets the name while the older one sleeps.
+      if (machine !== 'm') await stage.etcd.revokeLease(leases);
+      await stage.announced('first', stage.etcd, machine, 'second');
+      await stage.time.pass(5_000);
+      expect(stage.lost).to.have.length(1);
+      expect(stage.lost[0]).to.match(/^first: NODE_NAME: .* at http:\/\/second, on a copy of the/);
+      expect(await stage.reported()).to.include({ url: 'http://second', machine });
+    });
+  }
+
+  it('whose answer was lost is still its own', async () => {
+    const stage = new Stage();
+    let lost = 0;
+    const etcd = Object.assign(Object.create(stage.etcd) as Etcd, {
+      async txn(...transaction: Parameters<Etcd['txn']>) {
+        const answer = await stage.etcd.txn(...transaction);
+        lost += 1;
+        if (lost % 2 === 0 && transaction[1].some((one) => 'put' in one)) throw noAnswer();
+        return answer;
+      },
+    });
+    await stage.announced('first', etcd);
+    for (let n = 0; n < 20; n += 1) {
+      await stage.etcd.revokeLease(leases);
+      await stage.time.pass(5_000);
+    }
+    expect(stage.lost).to.deep.equal([]);
+    expect(await stage.reported()).to.include({ mirror: 'first' });
   });
 });

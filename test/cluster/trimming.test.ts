@@ -79,6 +79,7 @@ class Stage {
         copies: () => [],
         report: () => ({ url: `http://${name}`, version: '0', ...seen }),
         tell: () => {},
+        lost: () => {},
       },
       new AbortController().signal,
     );

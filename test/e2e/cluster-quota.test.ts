@@ -30,7 +30,7 @@ class Elsewhere {
     const fixed = { url: 'http://elsewhere', mirror: 'm', machine: 'elsewhere', version: '0' };
     const options = { etcd, keys: keysOf(cluster), node: 'elsewhere', time, tell: () => {} };
     const report = () => ({ ...fixed, mirrored: this.mirrored });
-    const more = { leaseId: () => 7_777, report, copies: () => [] };
+    const more = { leaseId: () => 7_777, report, copies: () => [], lost: () => {} };
     const { signal } = new AbortController();
     this.presence = await Presence.announce({ ...options, ...more }, signal);
   }

@@ -1,7 +1,7 @@
 // What a node of a cluster refuses at its start, and in which words; how a cluster is made, out of
 // nothing or out of a server; and what an operator may ask of it.
 
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import type { ServerProcess } from '../../src/play/demo/processes.ts';
@@ -82,6 +82,15 @@ withEtcd('the start of a cluster', {}, (etcd: () => EtcdCluster) => {
     expect(await refused(stage.start('b', ['--node-name', 'a']))).to.include(
       `NODE_NAME: another node named a runs, at ${stage.url('a')}`,
     );
+    // A directory that is copied with all that is in it makes the same node, twice.
+    const older = stage.node('a');
+    rmSync(stage.dataDir('b'), { recursive: true, force: true });
+    cpSync(stage.dataDir('a'), stage.dataDir('b'), { recursive: true });
+    stage.start('b', ['--node-name', 'a']);
+    expect(await refused(older)).to.include(
+      `NODE_NAME: another node named a runs, at ${stage.url('b')}, on a copy of the directory`,
+    );
+    expect(await stage.leader()).to.equal('b');
   });
 
   played('waits for an etcd that does not answer, alive and in words', async () => {

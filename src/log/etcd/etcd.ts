@@ -15,6 +15,8 @@ export interface KeyValue {
   readonly key: string;
   readonly value: Uint8Array;
   readonly modRevision: number;
+  /** The lease under which that put was; absent: under none. */
+  readonly lease?: number;
 }
 
 /** A condition on one key. `modRevision: 0` means that the key is absent. */

@@ -13,10 +13,12 @@ export function numberOf(text: string): number {
   throw new EtcdError('refused', `etcd told a number that is too large: ${text}`);
 }
 
-export const keyValueOf = ({ key, value, mod_revision }: WireKeyValue): KeyValue => ({
+export const keyValueOf = ({ key, value, mod_revision, lease }: WireKeyValue): KeyValue => ({
   key: key.toString('utf8'),
   value,
   modRevision: numberOf(mod_revision),
+  // Ids of ours are exact; those of somebody else's leases need only be others.
+  ...(lease === '0' ? {} : { lease: Number(lease) }),
 });
 
 export const wireCondition = (condition: Condition): object => ({

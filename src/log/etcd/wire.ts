@@ -49,7 +49,7 @@ const streaming = (name: string, request: string, answer: string) => ({
 });
 
 const STORED = {
-  KeyValue: message('key=1:b mod_revision=3:i value=5:b'),
+  KeyValue: message('key=1:b mod_revision=3:i value=5:b lease=6:i'),
   EventType: values('PUT', 'DELETE'),
   Event: message('type=1:EventType kv=2:KeyValue'),
 };
@@ -178,6 +178,7 @@ export interface WireKeyValue {
   readonly key: Buffer;
   readonly value: Buffer;
   readonly mod_revision: string;
+  readonly lease: string;
 }
 export interface RangeResponse {
   readonly header: Header;

@@ -81,6 +81,7 @@ class World {
             return { ...report, mirrored: mirrored() };
           }),
         tell: () => {},
+        lost: () => {},
       },
       new AbortController().signal,
     );

@@ -55,6 +55,7 @@ export class ProductNode {
       tailMaxBytes: cluster.settings.tailMaxBytes,
       mayWrite: async () => (await log.confirm()) === 'durable',
       shown: () => {},
+      lost: () => member.phase !== 'over' && cluster.kill(machine, 1_000),
       tell: () => {},
     });
   }

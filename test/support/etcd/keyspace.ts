@@ -46,8 +46,8 @@ export class Keyspace {
     return this.revision + 1;
   }
 
-  put(key: string, value: Uint8Array): void {
-    const kv = { key, value, modRevision: this.next };
+  put(key: string, value: Uint8Array, lease?: number): void {
+    const kv = { key, value, modRevision: this.next, ...(lease !== undefined && { lease }) };
     this.add(key, { revision: this.next, kv });
     this.bytesInUse += sizeOf(kv);
     this.events?.push({ type: 'put', kv });

@@ -229,7 +229,7 @@ export class MemoryEtcd {
     if ('put' in operation) {
       const { put: key, value, lease } = operation;
       this.unbind(key);
-      this.keyspace.put(key, value);
+      this.keyspace.put(key, value, lease);
       if (lease === undefined) return;
       this.leases.get(lease)?.keys.add(key);
       this.leaseOf.set(key, lease);
