@@ -113,13 +113,13 @@ export function answerCall(
 }
 
 function ask(
-  { id, params }: RpcCall,
+  { id, params, hasForm }: RpcCall,
   name: Asked,
   inBatch: boolean,
   backend: SocketBackend,
   open: OpenCall,
 ): number {
-  const request = parseRequest(name, params, backend.limits);
+  const request = parseRequest(name, params, backend.limits, hasForm);
   if (isRefusal(request)) {
     if (request.reason === 'malformed') open.reply(invalidParams(id, request));
     else open.show(formatRefusal(request));

@@ -3,6 +3,7 @@
 
 import { BATCH_MAX, ID_MAX_BYTES } from '../model/limits.ts';
 import type { Rejected } from '../model/refusal.ts';
+import { readExact } from './exact-lines.ts';
 import { duplicatePath, parseJson } from './json.ts';
 
 export const PARSE_ERROR = -32_700;
@@ -23,6 +24,8 @@ export interface RpcCall {
   readonly id: string;
   readonly method: string;
   readonly params: unknown;
+  /** The params are known to have the form that the method asks for. */
+  readonly hasForm?: boolean;
 }
 
 export type RpcItem = RpcCall | BadCall;
@@ -38,6 +41,12 @@ const MEMBERS = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 /** Takes one line apart; never throws. */
 export function readLine(line: Buffer): RpcMessage {
+  const exact = readExact(line);
+  return exact === undefined ? readAnyLine(line) : { kind: 'one', item: exact };
+}
+
+/** The same, whatever the line is. */
+export function readAnyLine(line: Buffer): RpcMessage {
   if (isBlank(line)) return { kind: 'nothing' };
   const parsed = parseJson(line);
   if (parsed.kind === 'refusal') return { kind: 'one', item: unread(line, parsed) };

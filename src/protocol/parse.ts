@@ -23,14 +23,17 @@ const READERS = byOperation((_, op): Read => {
 
 /**
  * @param fields the parsed JSON of a request, its ids included; nothing of it is checked yet
+ * @param hasForm the fields are known to have the form of the operation
  * @returns the request, or a `malformed` or `too_large` refusal that names the field. Never throws
  */
 export function parseRequest<O extends OperationName>(
   op: O,
   fields: unknown,
   limits: ParseLimits,
+  hasForm = false,
 ): RequestOf<O> | Rejected {
-  const request = malformed(op, fields) ?? READERS[op](fields, limits);
+  const fault = hasForm ? undefined : malformed(op, fields);
+  const request = fault ?? READERS[op](fields, limits);
   return (op === 'submit' ? hashed(request as SubmitRequest) : request) as RequestOf<O>;
 }
 
