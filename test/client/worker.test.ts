@@ -190,7 +190,8 @@ describe('worker', () => {
       'no attempt can help',
       'what a reason',
     ]);
-    expect(failures[0]?.attempt).to.equal(1);
+    // A lease that a busy machine let run out would be a further attempt, and no failure.
+    expect(failures[0]?.failures).to.equal(1);
     const waits = await submit('wait');
     await event(worker, 'leased');
     const released = event(worker, 'released');
