@@ -25,6 +25,7 @@ const PATIENCE_MS = 60_000;
 /** Between two submits of a client: a short round is no load. */
 const PACE_MS = sized(0, 10);
 let stages = 0;
+let loads = 0;
 
 export class ClusterStage {
   readonly dir: string;
@@ -154,6 +155,13 @@ export class ClusterStage {
     });
   }
 
+  /** All nodes run, one of them leads, and the others lack nothing. */
+  async sound(): Promise<void> {
+    for (const [name, { over }] of this.nodes) if (over !== undefined) this.start(name);
+    const leader = await this.leader();
+    for (const name of this.nodes.keys()) if (name !== leader) await this.follows(name);
+  }
+
   /** Resolves when this node follows and lacks nothing. */
   async follows(node: string): Promise<Fields> {
     return this.until(`${node} follows`, async () => {
@@ -217,10 +225,13 @@ export class Submitters {
   longestSilenceMs = 0;
   private readonly clients: readonly Client[];
   private readonly running: Promise<void>[];
+  private readonly name: number;
   private lastAt = performance.now();
   private isOver = false;
 
   constructor(stage: ClusterStage, count: number) {
+    loads += 1;
+    this.name = loads;
     this.clients = Array.from({ length: count }, () => stage.client());
     this.running = this.clients.map((client, i) => this.run(client, i));
   }
@@ -233,7 +244,7 @@ export class Submitters {
 
   private async run(client: Client, place: number): Promise<void> {
     for (let n = 0; !this.isOver; n += 1) {
-      const requestId = `${place}-${n}`;
+      const requestId = `${this.name}-${place}-${n}`;
       const { taskId } = await client.submit({ payload: requestId, requestId, queue: 'many' });
       this.acknowledged.set(requestId, taskId);
       const now = performance.now();
