@@ -90,7 +90,7 @@ const good: Record<string, HereOptions & { readonly command: string }> = {
 describe('a rehearsal of a good worker', () => {
   for (const [name, { command, ...options }] of inTurn(Object.entries(good))) {
     it(`finds that ${name} keeps the contract`, async function () {
-      this.timeout(240_000);
+      this.timeout(WHOLE ? 1_200_000 : 240_000);
       const { payload = '{"a":1}', queue = 'default', effects = true, scenarios } = options;
       const more = ['--queue', queue, ...(effects ? ['--effects-url'] : [])];
       const told = WHOLE
