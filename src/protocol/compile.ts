@@ -1,6 +1,6 @@
-// Owns the making of functions out of the table of operations and its schemas. The table is read
-// once, at the start, and each request then runs straight code. A loop over the fields would cost
-// several times as much for a small request.
+// Owns the making of functions out of the table of operations, as ajv makes validators out of
+// schemas. The table is read once, at the start, and each request then runs straight code. A loop
+// over the fields would cost several times as much for a small request.
 
 /**
  * @param names the values that the body may use besides its arguments

@@ -1,25 +1,26 @@
 // Owns the words of a refusal for a value that has not the form of its request: which field is
 // wrong, which values are allowed there, and what was probably meant.
 
+import type { ErrorObject } from 'ajv';
 import { nearestName } from '../model/nearest.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';
 import type { Schema } from '../model/schema.ts';
-import type { Fault } from './form-check.ts';
 
 /** @returns the refusal of a value for the first fault that was found in it. */
-export function explain(schema: Schema, { path, missing }: Fault, value: unknown): Rejected {
+export function explain(schema: Schema, fault: ErrorObject | undefined, value: unknown): Rejected {
   // An unknown field is told before a missing one, because the unknown name may be the missing one
   // misspelt.
-  const unknown = unknownField(schema, path, value);
+  const unknown = unknownField(schema, fault, value);
   if (unknown !== undefined) {
     const field = dotted(unknown);
     const meant = meantBy(schema, unknown);
     return rejected('malformed', `There is no field ${field} here${meant}.`, { field });
   }
-  if (missing !== undefined) {
-    const field = dotted(`${path}/${missing}`);
+  if (fault?.keyword === 'required') {
+    const field = dotted(`${fault.instancePath}/${fault.params.missingProperty}`);
     return rejected('malformed', `The field ${field} is missing.`, { field });
   }
+  const path = fault?.instancePath ?? '';
   if (path === '') return rejected('malformed', 'A JSON object is expected, with named fields.');
   const field = dotted(path);
   const node = nodeAt(schema, path);
@@ -75,7 +76,12 @@ function shown(character: string): string {
 }
 
 /** @returns the path of the first name that the schema does not know, beside or at the fault. */
-function unknownField(schema: Schema, path: string, value: unknown): string | undefined {
+function unknownField(
+  schema: Schema,
+  fault: ErrorObject | undefined,
+  value: unknown,
+): string | undefined {
+  const path = fault?.instancePath ?? '';
   const { properties, additionalProperties } = nodeAt(schema, path);
   const at = valueAt(value, path);
   if (additionalProperties !== false || properties === undefined) return undefined;

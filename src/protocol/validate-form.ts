@@ -1,30 +1,35 @@
 // Owns the check whether a value has the form that its schema asks for. The check never repairs or
 // converts a value. The words of the refusal are in form-words.ts.
 
+import { Ajv, type ValidateFunction } from 'ajv';
 import { type OperationName } from '../model/operations.ts';
 import type { Rejected } from '../model/refusal.ts';
-import { type Check, checkOf } from './form-check.ts';
 import { explain } from './form-words.ts';
 import { FORMS } from './forms.ts';
 
-const checks = new Map<OperationName, Check>();
+// Our schemas come from our own tables and are tested. A check of them against the meta-schema at
+// each start would cost more than compiling them. Validation ends at the first fault, because a
+// body may hold a million faults.
+const ajv = new Ajv({ meta: false, validateSchema: false, strict: false, ownProperties: true });
+const validators = new Map<OperationName, ValidateFunction>();
 
-function checkFor(form: OperationName): Check {
-  let check = checks.get(form);
-  if (check === undefined) {
-    check = checkOf(FORMS[form]);
-    checks.set(form, check);
+function validatorOf(form: OperationName): ValidateFunction {
+  let validator = validators.get(form);
+  if (validator === undefined) {
+    validator = ajv.compile(FORMS[form]);
+    validators.set(form, validator);
   }
-  return check;
+  return validator;
 }
 
-/** Makes a form's check now, so that the first request of its kind does not wait for it. */
-export const prepare = (form: OperationName): void => void checkFor(form);
+/** Makes a form's judge now, so that the first request of its kind does not wait for it. */
+export const prepare = (form: OperationName): void => void validatorOf(form);
 
 /** @returns undefined when the value has the form, else what is wrong with it, naming the field. */
 export function malformed(form: OperationName, value: unknown): Rejected | undefined {
-  const fault = checkFor(form)(value);
-  return fault === undefined ? undefined : explain(FORMS[form], fault, value);
+  const validator = validatorOf(form);
+  if (validator(value)) return undefined;
+  return explain(FORMS[form], validator.errors?.[0], value);
 }
 
 /** @returns whether a field is a whole number, so that its text in a query may be made one. */

@@ -19,7 +19,7 @@ const layers: Record<string, Layer> = {
   'src/model': { mayImport: [], packages: NOTHING },
   'src/core': { mayImport: ['src/model'], packages: NOTHING },
   'src/explain': { mayImport: ['src/model'], packages: NOTHING },
-  'src/protocol': { mayImport: ['src/model'], packages: /^node:(crypto|buffer)$/ },
+  'src/protocol': { mayImport: ['src/model'], packages: /^ajv(\/|$)|^node:(crypto|buffer)$/ },
   'src/mailbox': { mayImport: ['src/model'], packages: /^node:worker_threads$/ },
   'src/metrics': { mayImport: ['src/model', 'src/protocol'], packages: NOTHING },
   'src/log': { mayImport: ['src/model', 'src/log/segments', 'src/log/lmdb'] },
