@@ -8,7 +8,13 @@ import type { Command } from 'commander';
 import { EXECUTABLE } from '../play/demo/processes.ts';
 import { CleanUp } from '../rehearse/clean-up.ts';
 import { rehearse } from '../rehearse/rehearse.ts';
-import { isFailure, reportJson, reportJunit, reportText } from '../rehearse/report.ts';
+import {
+  isFailure,
+  progressLine,
+  reportJson,
+  reportJunit,
+  reportText,
+} from '../rehearse/report.ts';
 import { SCENARIOS, UNDISTURBED } from '../rehearse/scenarios.ts';
 import {
   CliError,
@@ -118,7 +124,10 @@ async function run(options: Options, io: Io): Promise<void> {
       seed,
       cleanUp,
       ...(effectsOf === undefined ? {} : { effectsOf }),
-      onResult: (_result, done) => bar.update(done),
+      onResult: (result, done) => {
+        if (io.stderr.isTTY) bar.update(done);
+        else say(io.stderr, progressLine(result, done, total));
+      },
     })
       .catch(({ message }: Error) => {
         throw new CliError(EXIT.failed, message);

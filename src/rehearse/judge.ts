@@ -16,7 +16,13 @@ import {
   secondReports,
   unreported,
 } from './judge-reports.ts';
-import { type AtShutdown, atShutdown, keptAtShutdown, stubborn } from './judge-stops.ts';
+import {
+  type AtShutdown,
+  atShutdown,
+  endsByThemselves,
+  keptAtShutdown,
+  stubborn,
+} from './judge-stops.ts';
 import { type Evidence, type Held, leasesIn, lossToldAt } from './leases-in-hand.ts';
 
 export type Verdict = 'kept' | 'broken' | 'effect doubled but refusable' | 'effect doubled';
@@ -27,6 +33,8 @@ export interface Judgement {
   readonly doubled: readonly DoubledEffect[];
   /** Every lease that was in hand when its worker was told to stop. */
   readonly atShutdown: readonly AtShutdown[];
+  /** How workers ended that nobody had asked to; each was started again. */
+  readonly endedByThemselves: readonly string[];
   /** How long after its lease's loss the last trace of work was seen, in ms; no loss: undefined. */
   readonly noticedAfterMs: number | undefined;
 }
@@ -71,6 +79,7 @@ export function judge(evidence: Evidence): Judgement {
     faults,
     doubled,
     atShutdown: atShutdown(held, evidence),
+    endedByThemselves: endsByThemselves(evidence),
     noticedAfterMs: noticed(held, evidence),
   };
 }

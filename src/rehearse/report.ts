@@ -9,6 +9,10 @@ import type { Result } from './play-scenario.ts';
 export const isFailure = ({ judgement, trouble }: Result): boolean =>
   trouble !== undefined || (judgement !== undefined && judgement.verdict !== 'kept');
 
+/** A line for whoever watches a rehearsal without a terminal. */
+export const progressLine = (result: Result, done: number, total: number): string =>
+  `${done} of ${total}: ${result.scenario.name} ${wordOf(result)}`;
+
 const wordOf = ({ judgement, skipped, trouble }: Result): string => {
   if (skipped !== undefined) return 'not played';
   return trouble !== undefined && judgement?.verdict === 'kept'
@@ -34,8 +38,13 @@ function noteOf({ judgement, skipped }: Result): string {
   const titles = judgement.faults.map(({ name }) => FAULTS[name].title);
   if (titles.length > 0) return `: ${titles.join('; ')}`;
   const remarks = [...new Set(judgement.atShutdown.map(shutdownText))];
+  const [how, ...others] = new Set(judgement.endedByThemselves);
+  if (how !== undefined) {
+    const ways = [how, ...others].join(', ');
+    remarks.push(`the worker ended by itself (${ways}) and was started again`);
+  }
   const ms = judgement.noticedAfterMs;
-  if (ms !== undefined) remarks.push(`the loss of its lease was followed by work for ${ms} ms`);
+  if (ms !== undefined) remarks.push(`it worked on for ${ms} ms after it was told of a lost lease`);
   return remarks.map((remark) => `, ${remark}`).join('');
 }
 
@@ -95,6 +104,7 @@ export function reportJson(results: readonly Result[], seed: number): string {
       reported_after_ms: lease.reportedAfterMs ?? null,
       words: shutdownText(lease),
     })),
+    ended_by_themselves: judgement?.endedByThemselves ?? [],
     noticed_after_ms: judgement?.noticedAfterMs ?? null,
     page: scenario.page,
     ...(skipped === undefined ? {} : { skipped }),

@@ -335,6 +335,17 @@ describe('the judgement of a rehearsal', () => {
     expect(told(judged(right['a quick task'] as Seen))).to.deep.equal([]);
   });
 
+  it('tells that a worker ended by itself, but not one that was asked to or was done', () => {
+    const ends = (how: string, ...asked: { at: number; what: 'killed' | 'told to stop' }[]) =>
+      judged({ exchanges: [complete(10)], events: [...asked, { at: 900, what: 'ended', how }] })
+        .endedByThemselves;
+    expect(ends('status 1')).to.deep.equal(['status 1']);
+    expect(ends('SIGSEGV')).to.deep.equal(['SIGSEGV']);
+    expect(ends('status 0')).to.deep.equal([]);
+    expect(ends('SIGKILL', { at: 800, what: 'killed' })).to.deep.equal([]);
+    expect(ends('status 1', { at: 800, what: 'told to stop' })).to.deep.equal([]);
+  });
+
   it('proves a fault that shows again and again by the first few times', () => {
     const beats = Array.from({ length: 20 }, (_, index) =>
       heartbeat(400 + 100 * index, 'REJECTED'),

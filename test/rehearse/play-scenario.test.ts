@@ -22,6 +22,7 @@ describe('a verdict of a rehearsal', () => {
           faults: fault === undefined ? [] : [{ name: fault, evidence: [] }],
           doubled: [],
           atShutdown: [],
+          endedByThemselves: [],
           noticedAfterMs: undefined,
         },
         noTaskTaken: undefined,
