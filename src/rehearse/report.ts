@@ -44,7 +44,10 @@ function noteOf({ judgement, skipped }: Result): string {
     remarks.push(`the worker ended by itself (${ways}) and was started again`);
   }
   const ms = judgement.noticedAfterMs;
-  if (ms !== undefined) remarks.push(`it worked on for ${ms} ms after it was told of a lost lease`);
+  if (ms === 0) remarks.push('it stopped at once when it was told of a lost lease');
+  else if (ms !== undefined) {
+    remarks.push(`it worked on for ${ms} ms after it was told of a lost lease`);
+  }
   return remarks.map((remark) => `, ${remark}`).join('');
 }
 

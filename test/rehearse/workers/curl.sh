@@ -17,7 +17,9 @@ field() { grep -oE "\"$1\":\"?[^\",}]*" <<<"$2" | nth | sed -E 's/^[^:]*:"?//'; 
 
 beats() { # WORKER LOST-FILE
   trap '' TERM INT
-  while sleep 0.5 && kill -0 "$1" 2>/dev/null; do
+  local n=0
+  while sleep 0.1 && kill -0 "$1" 2>/dev/null && [[ ! -e $2.done ]]; do
+    ((++n % 5)) && continue
     if has "$(about heartbeat)" REJECTED; then
       echo lost >"$2"
       return
@@ -46,6 +48,10 @@ while ((!stop)); do
       echo lost >"$lost"
     fi
   fi
+  # A heartbeat that is on its way must have arrived before the report leaves: to kill the loop
+  # would not end the curl that it has started.
+  touch "$lost.done"
+  while kill -0 "$beat" 2>/dev/null; do wait "$beat"; done
   if [[ ! -s $lost ]]; then
     for _ in {1..30}; do
       answer=$(about "$report" "${said[$report]}")
@@ -53,8 +59,7 @@ while ((!stop)); do
       sleep 0.1
     done
   fi
-  kill -9 "$beat" 2>/dev/null
   if [[ $fault == reports-twice && ! -s $lost ]]; then about complete ',"result":"done"'; fi
-  rm -f "$lost"
+  rm -f "$lost" "$lost.done"
 done
 wait
