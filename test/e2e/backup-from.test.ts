@@ -39,7 +39,7 @@ describe('a backup over HTTP', function () {
     ]);
     const done = await backup(url, '--token-file', token);
     expect(done.code, done.err).to.equal(0);
-    expect(done.out).to.include('holds 1 records').and.to.include('leaves a gap');
+    expect(done.out).to.include('holds 1 record,').and.to.include('leaves a gap');
     server.kill('SIGTERM');
     await server.ended;
     const verified = await stage.run(['verify', '--data-dir', copy()]);

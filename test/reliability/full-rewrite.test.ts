@@ -108,7 +108,7 @@ async function fullAtRemoval(
     const server = await serve(place, 1, more);
     await until('the removal stops', () => server.out.includes(STOPPED), WITHIN_MS);
     expect(server.out)
-      .to.match(/the device refused|space|ENOSPC/i)
+      .to.match(/the device refused|disk is full|space|ENOSPC/i)
       .and.not.include(REMOVED);
     expect(namesIn(place), 'nothing half made').to.include.members(names);
     expect(namesIn(place).filter((name) => !isFirst(name))).to.deep.equal([]);
