@@ -25,6 +25,7 @@ const refusesReports: Disturbance = async (run) => {
   ends();
 };
 
+/** In their order: those that keep a message from its receiver, then those that let it through. */
 const DISTURBANCES = [
   losesGrant,
   losesReport,
@@ -59,7 +60,9 @@ const chosen: Scenario = {
     const count = DISTURBANCES.length;
     const first = run.options.seed % count;
     const second = (first + 1 + (Math.floor(run.options.seed / count) % (count - 1))) % count;
-    const both = [first, second].map((index) => DISTURBANCES[index] as Disturbance);
+    // What lets a grant or a report through comes last: one that has arrived is not sent again.
+    const order = [first, second].sort((a, b) => a - b);
+    const both = order.map((index) => DISTURBANCES[index] as Disturbance);
     await playBoth(run, both);
   },
 };

@@ -101,4 +101,11 @@ describe('a rehearsal of a good worker', () => {
       expect(told.scenarios.length).to.be.greaterThan(scenarios.length);
     });
   }
+
+  it('plays both things to their end, in whatever order the seed names them', async () => {
+    // This seed doubles a report and loses one. The report that is doubled arrives, and no other
+    // would come.
+    const told = await rehearseHere(careful(), { scenarios: ['two-at-once'], seed: 21 });
+    expect(told.status, JSON.stringify(told)).to.equal(0);
+  }).timeout(240_000);
 });
