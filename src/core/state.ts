@@ -44,8 +44,8 @@ export class State {
   /** Number of the newest record, and its time: no later record is earlier. */
   lastSeq = 0;
   lastAt = 0;
-  /** Time of the newest start that came long after the record before it; 0: there was none. */
-  jumpedAt = 0;
+  /** Time of the newest start that came long after the record before it. */
+  jumpedAt = Number.NEGATIVE_INFINITY;
   /** How far history was forgotten: numbers of terminal records. */
   completedThrough = 0;
   failedThrough = 0;

@@ -21,8 +21,8 @@ export class Retention {
 
   tick(now: number): void {
     const { knobs, state } = this.turn.context;
-    const cautiousUntil = state.jumpedAt === 0 ? 0 : state.jumpedAt + CAUTION_AFTER_JUMP_MS;
-    if (now < this.nextAt || now < cautiousUntil || !this.mayForget()) return;
+    const isCautious = now < state.jumpedAt + CAUTION_AFTER_JUMP_MS;
+    if (now < this.nextAt || isCautious || !this.mayForget()) return;
     const record = this.due(now);
     if (record === undefined) return;
     this.turn.decide(record, NO_SUBJECT);

@@ -257,7 +257,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'history is forgotten right after the clock has jumped a day',
-    changes: [['now < cautiousUntil', 'false']],
+    changes: [['now < state.jumpedAt + CAUTION_AFTER_JUMP_MS', 'false']],
     seenBy: ['model'],
   },
   {
