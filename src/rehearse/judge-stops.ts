@@ -41,15 +41,11 @@ export function shutdownText({ ended, signal, reportedAfterMs }: AtShutdown): st
  * How workers ended that nobody had killed or told to stop: as the exit status or the signal. A
  * worker that ends with status 0 has done what it was started for.
  */
-export function endsByThemselves({ traffic: { events } }: Evidence): readonly string[] {
-  const isAsked = (worker: number): boolean =>
-    events.some(
-      (one) => one.worker === worker && (one.what === 'killed' || one.what === 'told to stop'),
-    );
-  return events.flatMap(({ what, worker, how }) =>
-    what !== 'ended' || how === undefined || how === 'status 0' || isAsked(worker) ? [] : [how],
-  );
-}
+export const endsByThemselves = (evidence: Evidence): readonly string[] =>
+  evidence.traffic.events.flatMap(({ what, worker, how }) => {
+    if (what !== 'ended' || how === undefined || how === 'status 0') return [];
+    return eventOf(evidence, worker, 'killed', 'told to stop') === undefined ? [how] : [];
+  });
 
 export function atShutdown(leases: readonly Held[], evidence: Evidence): readonly AtShutdown[] {
   return leases.flatMap((lease): AtShutdown[] => {

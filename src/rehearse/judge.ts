@@ -33,7 +33,7 @@ export interface Judgement {
   readonly doubled: readonly DoubledEffect[];
   /** Every lease that was in hand when its worker was told to stop. */
   readonly atShutdown: readonly AtShutdown[];
-  /** How workers ended that nobody had asked to; each was started again. */
+  /** How workers ended that nobody had asked to: as the exit status or the signal. */
   readonly endedByThemselves: readonly string[];
   /** How long after its lease's loss the last trace of work was seen, in ms; no loss: undefined. */
   readonly noticedAfterMs: number | undefined;

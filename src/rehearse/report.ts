@@ -41,7 +41,7 @@ function noteOf({ judgement, skipped }: Result): string {
   const [how, ...others] = new Set(judgement.endedByThemselves);
   if (how !== undefined) {
     const ways = [how, ...others].join(', ');
-    remarks.push(`the worker ended by itself (${ways}) and was started again`);
+    remarks.push(`the worker ended by itself (${ways})`);
   }
   const ms = judgement.noticedAfterMs;
   if (ms === 0) remarks.push('it stopped at once when it was told of a lost lease');
