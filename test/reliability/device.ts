@@ -13,13 +13,14 @@ export interface Fault {
   readonly nth: number;
   readonly repeat?: number;
   readonly error?: 'EIO' | 'ENOSPC';
+  /** At most: `letGo` ends a stall. */
   readonly stallMs?: number;
   /** Percent of a data write that reach the disk before the error. */
   readonly partial?: number;
 }
 
 const CALLS = { data: 1, flush: 2, meta: 4 } as const;
-const CONTROL_WORDS = 8;
+const CONTROL_WORDS = 9;
 
 let library: string | undefined;
 
@@ -55,14 +56,19 @@ export class Device {
     const calls = fault.calls.reduce((sum, call) => sum | CALLS[call], 0);
     const error = fault.error === undefined ? 0 : os.constants.errno[fault.error];
     const { nth, repeat = 0, stallMs = 0, partial = 0 } = fault;
-    const words = Int32Array.of(calls, 0, repeat, error, stallMs, partial, 0, 0);
+    const words = Int32Array.of(calls, 0, repeat, error, stallMs, partial, 0, 0, 0);
     this.#write(words);
     this.#write(Int32Array.of(calls, nth)); // Armed last: the process looks at any time.
   }
 
-  /** Nothing fails any more. */
+  /** Nothing fails any more; a call that stalls does so to its end. */
   mend(): void {
     this.#write(Int32Array.of(0, 0));
+  }
+
+  /** A call that stalls goes on. */
+  letGo(): void {
+    this.#write(Int32Array.of(1), 32);
   }
 
   /** How many calls failed or stalled, of how many of that kind. */
@@ -71,9 +77,9 @@ export class Device {
     return { hits: bytes.readInt32LE(24), seen: bytes.readInt32LE(28) };
   }
 
-  #write(words: Int32Array): void {
+  #write(words: Int32Array, at = 0): void {
     const fd = fs.openSync(this.#control, 'r+');
-    fs.writeSync(fd, new Uint8Array(words.buffer), 0, words.byteLength, 0);
+    fs.writeSync(fd, new Uint8Array(words.buffer), 0, words.byteLength, at);
     fs.closeSync(fd);
   }
 }

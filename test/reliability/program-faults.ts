@@ -116,6 +116,11 @@ export const IMPATIENT: readonly Patch[] = [
   { from: 'REFUSE_MS = 10_000', to: 'REFUSE_MS = 500' },
   { from: 'ENDS_WITHIN_MS = 5_000', to: 'ENDS_WITHIN_MS = 500' },
 ];
+/** Waits for a flush for minutes before it refuses all requests. */
+export const PATIENT: readonly Patch[] = [
+  { from: 'STALL_MS = 10_000', to: 'STALL_MS = 200_000' },
+  { from: 'REFUSE_MS = 10_000', to: 'REFUSE_MS = 200_000' },
+];
 
 /** The heads of functions in the middle of a decision, of an answer, and of a commit. */
 export const MOMENTS: Readonly<Record<string, Replacement>> = {

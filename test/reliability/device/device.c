@@ -5,7 +5,7 @@
  * is a true order.  Entry: u8 kind, u32 path length, u32 second path length, u64 offset, u32 data
  * length, path, second path, data.
  *
- * LEASEHOLD_DEVICE_CONTROL=FILE, 32 bytes that the test writes at any time, makes calls fail or
+ * LEASEHOLD_DEVICE_CONTROL=FILE, 36 bytes that the test writes at any time, makes calls fail or
  * stall: see struct control. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 enum { DATA = 1, FLUSH = 2, META = 4 };
+enum { SLICE_MS = 5 };
 
 struct control {
   int32_t calls;     /* which: DATA pwrite and writev, FLUSH fdatasync and fsync, META O_DSYNC writes */
@@ -34,6 +35,7 @@ struct control {
   int32_t partial;   /* before it fails, a data write takes so many percent of its bytes */
   int32_t hits;      /* counted here */
   int32_t seen;
+  int32_t let_go;    /* while 1, a call that stalls goes on at once */
 };
 
 static volatile struct control *control;
@@ -123,9 +125,9 @@ static int fails(int call) {
   }
   pthread_mutex_unlock(&lock);
   if (!hit) return 0;
-  if (stall > 0) {
-    struct timespec time = {stall / 1000, (stall % 1000) * 1000000L};
-    nanosleep(&time, NULL);
+  for (int past = 0; past < stall && !control->let_go; past += SLICE_MS) {
+    struct timespec slice = {0, SLICE_MS * 1000000L};
+    nanosleep(&slice, NULL);
   }
   if (error == 0) return 0;
   errno = error;
