@@ -1,9 +1,12 @@
 // submit → lease → complete over the socket of the real server, on the log of one machine and on
 // the log that three members of etcd agree on, in turns in the same rounds. The node that leads has
-// a second node that follows it. Everything shares the processors and the disk of this machine.
+// a second node that follows it. Beside them stands what etcd alone allows: for each step of a task
+// one transaction of the bytes of all callers' records, and nothing else to be done. Everything
+// shares the processors and the disk of this machine.
 
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { openEtcd } from '../src/log/etcd/grpc-etcd.ts';
 import { ServerProcess } from '../src/play/demo/processes.ts';
 import { EtcdCluster, hasEtcd } from '../test/support/etcd-cluster.ts';
 import { ownPort } from '../test/support/own-port.ts';
@@ -30,6 +33,11 @@ const CONNECTIONS = 16;
 /** V8 compiles its functions anew until then. */
 const WARM_UP_SECONDS = 2;
 const FOLLOWED_WITHIN_MS = 60_000;
+const STEPS = 3;
+/** What a record and its place take in a group, on average over the three steps. */
+const RECORD_BYTES = 120;
+const HEAD = Buffer.alloc(100);
+const CALL_MS = 10_000;
 
 interface Side {
   readonly works: readonly Work[];
@@ -48,9 +56,25 @@ async function sideOf(server: Server): Promise<Side> {
   };
 }
 
-/** Members of etcd, a node that leads and another one that follows it. */
-async function startNodes(): Promise<Side> {
-  const etcd = await EtcdCluster.start();
+/** What a task of each of so many callers takes of etcd at least. */
+function etcdAlone(urls: readonly string[]): (callers: number) => Work {
+  const etcd = openEtcd({ urls, callMs: CALL_MS });
+  return (callers) => async () => {
+    const value = Buffer.alloc(callers * RECORD_BYTES, 'r');
+    for (let step = 0; step < STEPS; step += 1) {
+      await etcd.txn(
+        [],
+        [
+          { put: `limit/group-${step}`, value },
+          { put: 'limit/head', value: HEAD },
+        ],
+      );
+    }
+  };
+}
+
+/** A node that leads and another one that follows it. */
+async function startNodes(etcd: EtcdCluster): Promise<Side> {
   const shared = ['--etcd', etcd.urls.join(), '--cluster-name', 'bench'];
   execFileSync(process.execPath, [MAIN, 'cluster', 'init', ...shared], { stdio: 'pipe' });
   const node = (name: string): string[] => [
@@ -68,7 +92,6 @@ async function startNodes(): Promise<Side> {
       await isFollowed(leader, follower);
       await follower.destroy();
       await side.stop();
-      await etcd.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
@@ -92,16 +115,21 @@ async function lastOf(url: string): Promise<number> {
   return view?.last_sequence ?? 0;
 }
 
+const LIMIT = { note: 'what etcd allows when all callers share each transaction' };
+
 function rows(taken: Readonly<Record<string, readonly Driven[]>>): Row[] {
   return SHAPES.flatMap(({ inFlight, least }) => {
     const of = (side: string, what: keyof Driven): number[] =>
       (taken[`${side}, ${inFlight} in flight`] ?? []).map((one) => one[what]);
     const both = ratios(of('etcd', 'perSecond'), of('alone', 'perSecond'));
+    const limit = of('limit', 'perSecond').map((perSecond) => perSecond * inFlight);
+    const limits = ratios(limit, of('alone', 'perSecond'));
     const goal = least === undefined ? {} : { goal: atLeast(both, least) };
     return [
       rowOf(`${inFlight} in flight: one machine`, 'tasks/s', of('alone', 'perSecond')),
       rowOf(`${inFlight} in flight: etcd`, 'tasks/s', of('etcd', 'perSecond')),
       rowOf(`${inFlight} in flight: etcd ÷ one machine`, 'ratio', both, goal),
+      rowOf(`${inFlight} in flight: etcd alone ÷ one machine`, 'ratio', limits, LIMIT),
       rowOf(`${inFlight} in flight: one machine: p50`, 'µs', of('alone', 'p50Us')),
       rowOf(`${inFlight} in flight: etcd: p50`, 'µs', of('etcd', 'p50Us')),
     ];
@@ -113,7 +141,9 @@ export const bench: Bench = {
   async run({ rounds, seconds, say }) {
     if (!hasEtcd()) return [];
     say('starting');
-    const sides = { alone: await sideOf(await startServer()), etcd: await startNodes() };
+    const etcd = await EtcdCluster.start();
+    const sides = { alone: await sideOf(await startServer()), etcd: await startNodes(etcd) };
+    const limit = etcdAlone(etcd.urls);
     const cases: Record<string, () => Promise<Driven>> = {};
     for (const [name, { works }] of Object.entries(sides)) {
       say(`warming up: ${name}`);
@@ -124,10 +154,12 @@ export const bench: Bench = {
         cases[`${name}, ${inFlight} in flight`] = () =>
           closedLoop(works.slice(0, connections), seconds, inFlight / connections);
       }
+      cases[`limit, ${inFlight} in flight`] = () => closedLoop([limit(inFlight)], seconds);
     }
     const taken = await interleaved<string, Driven>({ rounds, say }, cases);
     await sides.alone.stop();
     await sides.etcd.stop();
+    await etcd.close();
     return rows(taken);
   },
 };

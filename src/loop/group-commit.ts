@@ -150,8 +150,8 @@ export class GroupCommit {
 
   /**
    * Sends the gathered group to the log, unless a group is in flight. A log that commits within
-   * the call makes the group durable before this returns. Records that gather while its answers
-   * leave wait for the next call, so that the caller can give other work a turn in between.
+   * the call makes the group durable before this returns. What has gathered when a group is durable
+   * waits for the next call, so that the caller can take what comes and give other work a turn.
    */
   flush(): void {
     if (this.settling || !this.isFlushDue) return;
@@ -171,11 +171,7 @@ export class GroupCommit {
     };
     const result = this.appended(group.records);
     if (!(result instanceof Promise)) return settle(result);
-    const settleAndGoOn = (result: AppendResult): void => {
-      settle(result);
-      this.flush();
-    };
-    result.then(settleAndGoOn, () => settleAndGoOn('failed'));
+    result.then(settle, () => settle('failed'));
   }
 
   private appended(records: readonly LogRecord[]): Appended {
@@ -192,7 +188,8 @@ export class GroupCommit {
     const result = await this.log.confirm?.().catch(() => 'failed' as const);
     this.confirms.observe((this.monotonicMs() - began) / 1_000);
     this.settle(group, result ?? 'failed');
-    this.flush();
+    // Only those who asked hear of a failed confirmation: nobody else would begin the next group.
+    if (result !== 'durable') this.flush();
   }
 
   private settle(group: Group, result: AppendResult): void {

@@ -13,7 +13,10 @@ import type { Mode } from './turn.ts';
 export interface CoordinatorEvents extends RemovalEvents {
   /** The one answer to a ticket; everything it rests on is durable. */
   answer(ticket: Ticket, response: Response): void;
-  /** Records up to this number are on the device. */
+  /**
+   * Records up to this number are on the device. What was decided meanwhile waits for the next
+   * `flush`, so that requests that are here by then can be decided before, and share its commit.
+   */
   durable(lastSeq: number, records: number): void;
   /** Whether requests can be decided, or only read, or nothing yet. */
   mode(mode: Mode): void;

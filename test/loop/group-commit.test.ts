@@ -83,7 +83,8 @@ describe('group commit', () => {
     commits.hold(5, shown(2, 0));
     expect(commits.gatheredBytes).to.equal(55);
     expect(await settle('durable')).to.deep.equal([[1, 2, 3]]);
-    // The next group went on its way by itself, and with it all that was counted.
+    expect(commits.gatheredBytes, 'what joined the group is gone').to.equal(10);
+    commits.flush();
     expect(commits.busy).to.equal(true);
     expect(commits.gathered).to.equal(0);
     expect(commits.gatheredBytes).to.equal(0);
@@ -102,8 +103,24 @@ describe('group commit', () => {
     commits.append(created(2, 1));
     expect(commits.hold(4, nothing)).to.equal(true);
     expect(await settle('durable')).to.deep.equal([[2, 3]]);
+    commits.flush();
     expect(await settle('durable')).to.deep.equal([[4]]);
     expect(commits.hold(5, nothing)).to.equal(false);
+  });
+
+  it('leaves what gathered behind a group to the next call, so that more may join it', async () => {
+    const { commits, log, settle } = setUp();
+    commits.append(created(1, 1));
+    commits.flush();
+    commits.append(created(2, 1));
+    commits.hold(2, nothing);
+    expect(await settle('durable')).to.deep.equal([[]]);
+    expect([commits.busy, commits.isFlushDue, log.pending]).to.deep.equal([false, true, false]);
+    commits.append(created(3, 1));
+    commits.hold(3, nothing);
+    commits.flush();
+    expect(await settle('durable')).to.deep.equal([[2, 3]]);
+    expect(commits.idle).to.equal(true);
   });
 
   it('a lost group takes with it what gathered behind it, and wakes who waits', async () => {
@@ -151,9 +168,11 @@ describe('group commit', () => {
       commits.flush();
       commits.hold(1, nothing);
       expect(await settle('durable'), 'the append was not for it').to.deep.equal([[]]);
+      commits.flush();
       expect(log.pending, 'a confirmation has begun').to.equal(true);
       commits.hold(2, nothing);
       expect(await settle('durable')).to.deep.equal([[1]]);
+      commits.flush();
       expect(await settle('durable')).to.deep.equal([[2]]);
       expect(commits.idle).to.equal(true);
     });
@@ -297,6 +316,7 @@ describe('group commit', () => {
     expect(sizes()).to.deep.equal([undefined, 1, 2, 3, 4, undefined]);
     await settle('durable');
     expect(sizes()).to.deep.equal([undefined, 1, 2, 3, 4, undefined]);
+    commits.flush();
     await settle('durable');
     expect(sizes()).to.deep.equal([undefined, 1, 2, 3, 4, undefined]);
   });
