@@ -209,8 +209,9 @@ export class Coordinator {
   private durable({ answers, lastSeq, records }: Commit): void {
     for (const { ticket, response } of answers) this.events.answer(ticket, response);
     this.removal.durable(lastSeq);
-    this.events.durable(lastSeq, records);
+    // Before the caller is told, who looks then whether there is another group to begin.
     this.expireMore();
+    this.events.durable(lastSeq, records);
   }
 
   private lost(result: 'fenced' | 'failed', answers: readonly Answer[]): void {
@@ -240,6 +241,5 @@ export class Coordinator {
     if (!this.expiry.isDue(now)) return;
     this.expiry.expireDue(now);
     this.granting.serve(now);
-    this.flush();
   }
 }

@@ -52,6 +52,16 @@ describe('expiry: more leases than a group takes', () => {
     expect(world.broken()).to.deep.equal([]);
   });
 
+  it('all go when the caller begins a group that is due when another one is durable', async () => {
+    const { world, log } = await crowd();
+    world.also.durable = () => {
+      if (world.loop.view.isFlushDue) setImmediate(() => world.loop.flush());
+    };
+    world.loop.tick();
+    for (let n = 0; n < 10; n += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+    expect(expiries(log.groups)).to.deep.equal([A_GROUP, A_GROUP, A_GROUP, LEASES - 3 * A_GROUP]);
+  });
+
   it('all are over before a new process takes its first request', async () => {
     const { world } = await crowd();
     const { store } = world.log;
