@@ -6,7 +6,7 @@ import { operationsThat } from '../../src/model/operations.ts';
 import { isRefusal, type Rejected, rejected } from '../../src/model/refusal.ts';
 import type { Op, Request } from '../../src/model/request.ts';
 import { type Answer, answerOf } from '../../src/protocol/answer-frame.ts';
-import { parseRequest } from '../../src/protocol/parse.ts';
+import { parseRequest } from '../../src/protocol/fields-to-request.ts';
 import { Asker, type Gate } from '../ingress/gate.ts';
 
 const OPS: ReadonlySet<unknown> = new Set(operationsThat(({ batch }) => batch === true));

@@ -12,7 +12,7 @@ import {
 import { isRefusal, type Rejected } from '../../src/model/refusal.ts';
 import type { Op, Request } from '../../src/model/request.ts';
 import type { Answer } from '../../src/protocol/answer-frame.ts';
-import { parseRawSubmit, parseRequest } from '../../src/protocol/parse.ts';
+import { parseRawSubmit, parseRequest } from '../../src/protocol/fields-to-request.ts';
 import { Asker, type Gate } from '../ingress/gate.ts';
 import { askBatch } from './batch.ts';
 import {

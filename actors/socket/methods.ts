@@ -5,6 +5,7 @@ import type { ParseLimits } from '../../src/model/limits.ts';
 import { OPERATION_NAMES, type OperationName, operationOf } from '../../src/model/operations.ts';
 import { isRefusal, rejected } from '../../src/model/refusal.ts';
 import type { Op, Request, RequestOf } from '../../src/model/request.ts';
+import { parseRequest } from '../../src/protocol/fields-to-request.ts';
 import { formatRefusal } from '../../src/protocol/format.ts';
 import {
   errorAnswer,
@@ -15,7 +16,6 @@ import {
   resultStart,
   UNAUTHORIZED,
 } from '../../src/protocol/jsonrpc.ts';
-import { parseRequest } from '../../src/protocol/parse.ts';
 import type { Asker } from '../ingress/gate.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
 import type { OpenCall } from './open-call.ts';

@@ -6,7 +6,7 @@ import type { Machine } from './asking.ts';
 import type { Client } from './client.ts';
 import { type AbortCode, LeaseholdError, TaskAborted } from './errors.ts';
 import type { HandlerContext, HandlerHost } from './handler.ts';
-import { LEASE_TIME_OVER } from './heartbeat.ts';
+import { LEASE_TIME_OVER } from './heartbeat-decision.ts';
 import type { HeartbeatHost } from './heartbeat-host.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseCell } from './lease-cell.ts';

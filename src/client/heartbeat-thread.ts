@@ -1,7 +1,7 @@
 // Owns the thread that keeps leases. The thread has its own connection and its own timer, because
 // a handler that computes for a long time blocks the event loop of its own thread: no heartbeat
-// could be sent from there, and the lease would expire under a healthy worker. heartbeat.ts
-// decides what to do; this file does it.
+// could be sent from there, and the lease would expire under a healthy worker.
+// heartbeat-decision.ts decides what to do; this file does it.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Client } from './client.ts';
@@ -11,7 +11,7 @@ import {
   heartbeat,
   holdLease,
   wakeAtMs,
-} from './heartbeat.ts';
+} from './heartbeat-decision.ts';
 import type {
   FromHeartbeatThread,
   HeartbeatThreadData,
@@ -37,7 +37,7 @@ const BATCH_MAX = 500;
 class HeartbeatThread {
   readonly #held = new Map<string, Held>();
   readonly #send: (message: FromHeartbeatThread) => void;
-  /** A client without retries: heartbeat.ts decides when the next heartbeat is due. */
+  /** A client without retries: heartbeat-decision.ts decides when the next heartbeat is due. */
   readonly #beats: Client;
   readonly #reports: Client;
   #isTraced: boolean;

@@ -1,6 +1,6 @@
 // Owns the life of a worker: it takes leases, has its handler called, reports, and stops without
 // losing or doubling work. Two files keep the rules that a worker must never break: execution.ts
-// says who may report, and heartbeat.ts when a lease is over.
+// says who may report, and heartbeat-decision.ts when a lease is over.
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';

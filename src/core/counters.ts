@@ -1,6 +1,8 @@
 // Owns the lifetime counters that `stats` and the metrics show. They are folded from the records,
 // so they are the same before and after a restart. A HistoryForgotten carries their values,
-// because the records that were counted may be removed later.
+// because the records that were counted may be removed later. What no record says is counted where
+// it happens: times in metrics/request-times.ts, loop/group-commit.ts and loop/granting.ts, refused
+// requests in mailbox/gauge.ts.
 
 import type { LogRecord } from '../model/records.ts';
 import type { State } from './state.ts';

@@ -3,7 +3,7 @@
 // The pattern admits nothing that json.ts, jsonrpc.ts or the method's form would refuse, so none of
 // them needs to look at such a line. Every other line is theirs, also one with a field that these
 // methods get later. What a field means, and how long its text may be, is decided for both ways by
-// the same readers (parse.ts).
+// the same readers (fields-to-request.ts).
 
 import { ID_MAX_BYTES, QUEUE_PATTERN } from '../model/limits.ts';
 

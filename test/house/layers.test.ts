@@ -197,10 +197,10 @@ describe('layers', () => {
   const forbidden: [path: string, text: string][] = [
     ['src/core/apply.ts', "import { open } from '../log/lmdb-log.ts';"],
     ['src/core/apply.ts', "import { randomUUID } from 'node:crypto';"],
-    ['src/core/apply.ts', "export * from '../protocol/parse.ts';"],
+    ['src/core/apply.ts', "export * from '../protocol/fields-to-request.ts';"],
     ['src/model/records.ts', "import type { State } from '../core/state.ts';"],
     ['src/explain/causes.ts', "import type { State } from '../core/state.ts';"],
-    ['src/protocol/parse.ts', "import type {\n  State,\n} from '../core/state.ts';"],
+    ['src/protocol/fields-to-request.ts', "import type {\n  State,\n} from '../core/state.ts';"],
     ['src/mailbox/mailbox.ts', "import { find } from '../core/task-table.ts';"],
     ['src/log/codec.ts', "import { Client } from '../client/client.ts';"],
     ['src/log/lmdb/env.ts', "import { scanRecords } from '../segments/scan.ts';"],

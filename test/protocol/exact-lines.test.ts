@@ -9,8 +9,8 @@ import type { OperationName } from '../../src/model/operations.ts';
 import { isRefusal } from '../../src/model/refusal.ts';
 import type { Request } from '../../src/model/request.ts';
 import { readExact } from '../../src/protocol/exact-lines.ts';
+import { parseRequest } from '../../src/protocol/fields-to-request.ts';
 import { type RpcCall, readAnyLine } from '../../src/protocol/jsonrpc.ts';
-import { parseRequest } from '../../src/protocol/parse.ts';
 import { encodeRequest } from '../../src/protocol/request-codec.ts';
 
 /** Some 70 changed lines each. */

@@ -1,8 +1,8 @@
 // Every row is a request that must be refused as malformed, with the field that its refusal names.
 import { expect } from 'chai';
 import type { Op } from '../../src/model/request.ts';
+import { parseRequest } from '../../src/protocol/fields-to-request.ts';
 import { parseJson } from '../../src/protocol/json.ts';
-import { parseRequest } from '../../src/protocol/parse.ts';
 
 const limits = { payloadMaxBytes: 100 };
 const ask = (verb: Op, text: string) => {

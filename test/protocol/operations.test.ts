@@ -11,7 +11,7 @@ import {
 import type { Op, Request } from '../../src/model/request.ts';
 import type { Field, Fields, Group } from '../../src/model/request-fields.ts';
 import { ANSWERS } from '../../src/protocol/answer-schemas.ts';
-import { parseRequest } from '../../src/protocol/parse.ts';
+import { parseRequest } from '../../src/protocol/fields-to-request.ts';
 import { decodeRequest, encodeRequest } from '../../src/protocol/request-codec.ts';
 
 const LIMITS = { payloadMaxBytes: 100 };

@@ -2,7 +2,12 @@
 // rule, report, and do all that goes wrong with workers: die, stall, report what is not theirs any
 // more, or in the very millisecond in which their lease ends.
 
-import { type HeldLease, heartbeat, holdLease, wakeAtMs } from '../../src/client/heartbeat.ts';
+import {
+  type HeldLease,
+  heartbeat,
+  holdLease,
+  wakeAtMs,
+} from '../../src/client/heartbeat-decision.ts';
 import type { LeaseGranted } from '../../src/model/records.ts';
 import type { LeaseRequest, ReportRequest } from '../../src/model/request.ts';
 import type { Lease } from '../../src/model/response.ts';

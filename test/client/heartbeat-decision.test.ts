@@ -9,7 +9,7 @@ import {
   heartbeat,
   holdLease,
   wakeAtMs,
-} from '../../src/client/heartbeat.ts';
+} from '../../src/client/heartbeat-decision.ts';
 
 const start = { nowMs: 0, endsAtMs: 300, windowEndsAtMs: 10_000, intervalMs: 100 };
 const held = (mode: 'thread' | 'handler' = 'thread') => holdLease({ ...start, mode });

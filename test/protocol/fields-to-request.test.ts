@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { SubmitRequest } from '../../src/model/request.ts';
-import { parseRawSubmit, parseRequest } from '../../src/protocol/parse.ts';
+import { parseRawSubmit, parseRequest } from '../../src/protocol/fields-to-request.ts';
 
 const limits = { payloadMaxBytes: 1_000 };
 const submit = (fields: object) => parseRequest('submit', fields, limits) as SubmitRequest;

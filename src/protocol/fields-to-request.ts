@@ -1,5 +1,6 @@
-// Owns the mapping from the wire's fields to a Request, by the table of operations. This file
-// knows neither HTTP nor the socket: both pass it the same fields under the same names.
+// Owns the mapping from the wire's fields to a Request, by the table of operations. The JSON
+// was parsed before, in json.ts. This file knows neither HTTP nor the socket: both pass it the same
+// fields under the same names.
 
 import type { ParseLimits } from '../model/limits.ts';
 import { byOperation, type OperationName } from '../model/operations.ts';
