@@ -149,7 +149,7 @@ const stopped = STOPS.flatMap((signal): Scenario[] => [
 const poison: Scenario = {
   name: 'poison-payload',
   title: 'one task kills each worker that takes it; another task waits behind it',
-  page: 'docs/OPERATING.md, "poison-threshold"',
+  page: 'docs/OPERATING.md, "When something is wrong"',
   async play(run) {
     const bad = await run.submit();
     await run.submit();

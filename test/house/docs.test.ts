@@ -6,6 +6,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { Command } from 'commander';
 import type { Define } from '../../src/cli/command.ts';
+import { SCENARIOS, UNDISTURBED } from '../../src/rehearse/scenarios.ts';
 import { files } from './sources.ts';
 
 const PAGES = files.filter(({ path: name }) =>
@@ -102,6 +103,15 @@ describe('the documents', () => {
         .map((name) => `${page}: npm run ${name}`),
     );
     expect(missing).to.deep.equal([]);
+  });
+
+  it('have the headings to which a rehearsal sends its reader', () => {
+    const missing = [UNDISTURBED, ...SCENARIOS].filter(({ page: place }) => {
+      const [, page, heading] = /^(docs\/[A-Z-]+\.md), "(.+)"$/.exec(place) ?? [];
+      const lines = PAGES.find(({ path: name }) => name === page)?.text.split('\n') ?? [];
+      return !lines.some((line) => line.startsWith('#') && line.replace(/^#+ /, '') === heading);
+    });
+    expect(missing.map(({ name, page }) => `${name}: ${page}`)).to.deep.equal([]);
   });
 
   for (const { path: page, text } of PAGES) {
