@@ -206,13 +206,19 @@ export class CoordinatorActor {
         const wasHeld = this.held;
         const more = this.drain();
         this.company.committed(this.loop.view.lastCommitMs);
-        if (more || wasHeld || this.loop.view.isFlushDue) this.pumpNext();
+        if (more || wasHeld) this.pumpNext();
+      },
+      // What gathered goes on its way; and after a failure, too, what the mailbox held is taken.
+      groupEnded: () => {
+        if (this.held || this.loop.view.isFlushDue) this.pumpNext();
       },
       mode: (mode) => {
         progress.phase = PHASE_OF[mode];
         const { lastSeq, epoch } = this.loop.view.state;
         progress.epoch = epoch;
         this.early.begin();
+        // Among the reads that waited for this mode there may be a long list: it is gone on with.
+        this.pumpNext();
         // Between its start and its first request a coordinator writes expiries only.
         const expired_overdue = mode === 'serving' ? lastSeq - epoch : undefined;
         const fields = { last_sequence: lastSeq, expired_overdue };

@@ -60,6 +60,7 @@ export class Coordinator {
       durable: (commit) => this.durable(commit),
       unconfirmed: (tickets) => this.unavailable(tickets, 'it is not known who leads now'),
       lost: (result, answers) => this.lost(result, answers),
+      ended: () => events.groupEnded?.(),
     });
     this.recovery = new Recovery(options, this.commits, {
       expireDue: (now) => this.expiry.expireDue(now),
@@ -209,7 +210,7 @@ export class Coordinator {
   private durable({ answers, lastSeq, records }: Commit): void {
     for (const { ticket, response } of answers) this.events.answer(ticket, response);
     this.removal.durable(lastSeq);
-    // Before the caller is told, who looks then whether there is another group to begin.
+    // Before the caller is told, who then takes what has come meanwhile.
     this.expireMore();
     this.events.durable(lastSeq, records);
   }

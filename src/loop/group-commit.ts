@@ -37,6 +37,8 @@ export interface CommitEvents {
   unconfirmed(tickets: readonly Ticket[]): void;
   /** Neither the group nor any later decision is known to have happened: send no such answer. */
   lost(result: Exclude<AppendResult, 'durable'>, answers: readonly Answer[]): void;
+  /** After each of the above: the next group may begin. */
+  ended(): void;
 }
 
 interface CommitFigures {
@@ -150,7 +152,7 @@ export class GroupCommit {
 
   /**
    * Sends the gathered group to the log, unless a group is in flight. A log that commits within
-   * the call makes the group durable before this returns. What has gathered when a group is durable
+   * the call makes the group durable before this returns. What has gathered when a group has ended
    * waits for the next call, so that the caller can take what comes and give other work a turn.
    */
   flush(): void {
@@ -188,8 +190,6 @@ export class GroupCommit {
     const result = await this.log.confirm?.().catch(() => 'failed' as const);
     this.confirms.observe((this.monotonicMs() - began) / 1_000);
     this.settle(group, result ?? 'failed');
-    // Only those who asked hear of a failed confirmation: nobody else would begin the next group.
-    if (result !== 'durable') this.flush();
   }
 
   private settle(group: Group, result: AppendResult): void {
@@ -204,6 +204,7 @@ export class GroupCommit {
       this.settling = false;
       this.wake();
     }
+    this.events.ended();
   }
 
   private tellDurable({ records, answers }: Group): void {

@@ -13,11 +13,14 @@ import type { Mode } from './turn.ts';
 export interface CoordinatorEvents extends RemovalEvents {
   /** The one answer to a ticket; everything it rests on is durable. */
   answer(ticket: Ticket, response: Response): void;
-  /**
-   * Records up to this number are on the device. What was decided meanwhile waits for the next
-   * `flush`, so that requests that are here by then can be decided before, and share its commit.
-   */
+  /** Records up to this number are on the device. */
   durable(lastSeq: number, records: number): void;
+  /**
+   * A group is on its way no more, whatever became of it. What was decided meanwhile waits for the
+   * next `flush`, so that requests that are here by then can be decided before, and share its
+   * commit.
+   */
+  groupEnded?(): void;
   /** Whether requests can be decided, or only read, or nothing yet. */
   mode(mode: Mode): void;
   /** This writer must stop: another one has the log, or the log can neither be written nor read. */

@@ -46,8 +46,10 @@ const shown = (payload: number, result: number): Response =>
 function setUp(isShared = false) {
   const log = new MemoryLog({ manual: true, isShared });
   const told: (readonly number[] | string)[] = [];
+  /** For each group that ended: whether another one had gathered. */
+  const ended: boolean[] = [];
   const tickets = (commit: Commit) => commit.answers.map(({ ticket }) => ticket);
-  const commits = new GroupCommit(log, () => 0, {
+  const commits: GroupCommit = new GroupCommit(log, () => 0, {
     durable: (commit) => void told.push(tickets(commit)),
     unconfirmed: (lost) => void told.push('unconfirmed', lost),
     lost: (result, lost) =>
@@ -55,13 +57,14 @@ function setUp(isShared = false) {
         result,
         lost.map(({ ticket }) => ticket),
       ),
+    ended: () => void ended.push(commits.isFlushDue),
   });
   const settle = async (outcome: 'durable' | 'failed' | 'lost answer') => {
     log.settle(outcome);
     for (let n = 0; n < 20; n += 1) await Promise.resolve();
     return told.splice(0);
   };
-  return { log, commits, settle, told };
+  return { log, commits, settle, told, ended };
 }
 
 describe('group commit', () => {
@@ -121,6 +124,21 @@ describe('group commit', () => {
     commits.flush();
     expect(await settle('durable')).to.deep.equal([[2, 3]]);
     expect(commits.idle).to.equal(true);
+  });
+
+  it('says when the next group may begin, whatever became of the one before', async () => {
+    const { commits, settle, ended } = setUp(true);
+    commits.append(created(1, 1));
+    commits.flush();
+    commits.hold(1, nothing);
+    expect(await settle('durable')).to.deep.equal([[]]);
+    commits.flush();
+    commits.hold(2, nothing);
+    expect(await settle('failed')).to.deep.equal(['unconfirmed', [1]]);
+    commits.append(created(2, 1));
+    commits.flush();
+    expect(await settle('failed')).to.deep.equal(['failed', [2]]);
+    expect(ended).to.deep.equal([true, true, false]);
   });
 
   it('a lost group takes with it what gathered behind it, and wakes who waits', async () => {
@@ -194,6 +212,7 @@ describe('group commit', () => {
       commits.append(created(1, 1));
       commits.hold(2, nothing);
       expect(await settle('failed')).to.deep.equal(['unconfirmed', [1]]);
+      commits.flush();
       expect(await settle('durable')).to.deep.equal([[2]]);
       expect(log.lastNumber).to.equal(1);
     });
@@ -250,6 +269,7 @@ describe('group commit', () => {
             result,
             lost.map(({ ticket }) => ticket),
           ),
+        ended: () => {},
       });
       return { commits, told };
     }
