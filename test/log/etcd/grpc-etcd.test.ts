@@ -221,9 +221,16 @@ withEtcd('log/etcd/grpc-etcd, one member', { members: 1 }, (cluster) => {
 
 withEtcd('log/etcd/grpc-etcd, a member that is gone', {}, (cluster) => {
   const opened = (callMs: number) => openEtcd({ urls: cluster().urls, callMs });
+  /** A client that asks the first member: on a busy machine it may have gone on to the next one. */
+  async function openedAtFirst(callMs: number): Promise<Etcd> {
+    const etcd = opened(callMs);
+    if (await etcd.range('/test/a', undefined).catch(() => false)) return etcd;
+    etcd.close();
+    return openedAtFirst(callMs);
+  }
 
   it('costs one call, also a watch ends and begins at another member', async () => {
-    const etcd = opened(2_000);
+    const etcd = await openedAtFirst(2_000);
     const { revision } = await etcd.range('/test/a', undefined);
     const seen = new Seen();
     seen.watch(etcd, '/test/', revision + 1);
@@ -242,12 +249,10 @@ withEtcd('log/etcd/grpc-etcd, a member that is gone', {}, (cluster) => {
   });
 
   it('that is paused costs one call of the time that was set', async () => {
-    const etcd = opened(1_000);
-    await untilAnswered(etcd);
+    const etcd = await openedAtFirst(1_000);
     cluster().pause(0);
     const began = performance.now();
-    const error = await refusal(etcd.range('/test/a', undefined));
-    expect(error.code).to.equal('no_answer');
+    expect((await refusal(etcd.range('/test/a', undefined))).code).to.equal('no_answer');
     expect(performance.now() - began).to.be.within(900, 30_000);
     await untilAnswered(etcd);
     cluster().resume(0);
