@@ -11,18 +11,24 @@ import type { Segments } from './segments/segments.ts';
 
 /** So much is read at a time. */
 const CHUNK_BYTES = 512 * 1024;
+/**
+ * Removal may replace segments faster than a receiver takes them, again and again. So the files of
+ * a log of up to 256 GiB (with segments as large as they are by default) stay open from the
+ * beginning until they were sent.
+ */
+const OPEN_MAX = 1_024;
 
 /**
  * @param of the cluster whose log this is
  * @param begun told the last record that will come
- * @throws LogError, LogCorrupt; also when a segment was replaced meanwhile: then it is begun anew
+ * @throws LogError, LogCorrupt; of a log in more files, also when a segment was replaced meanwhile
  */
 export function* sentLog(
   dataDir: string,
   of?: Begin['cluster'],
   begun: (last: number) => void = () => {},
 ): Generator<Buffer> {
-  const source = openSegments(logDirOf(dataDir));
+  const source = openSegments(logDirOf(dataDir), undefined, OPEN_MAX);
   try {
     // The writer may not have flushed yet what stands in the file.
     source.flush();
@@ -55,5 +61,6 @@ function* sentPart(source: Segments, { segment, end, isSealed }: Part): Generato
     rows = [];
     bytes = 0;
   }
+  source.leave(segment);
   if (rows.length > 0) yield encodeFrame({ kind: 'rows', rows });
 }

@@ -60,10 +60,11 @@ function holdsSegments(logDir: string): boolean {
 /**
  * The chain as it stands, also while a writer replaces parts of it.
  * @param until what comes after this number need not be whole
+ * @param openMax so many segments can be read also when a writer has replaced them
  * @throws LogCorrupt, LogError
  */
-export const openSegments = (logDir: string, until?: number): Segments =>
-  unlessReplaced(logDir, () => new Segments(logDir, until));
+export const openSegments = (logDir: string, until?: number, openMax?: number): Segments =>
+  unlessReplaced(logDir, () => new Segments(logDir, until, openMax));
 
 /** An error while segments are replaced is tried again on the new ones; any other error stands. */
 function unlessReplaced<T>(logDir: string, act: () => T): T {

@@ -90,6 +90,29 @@ describe('a log that is sent to another machine', () => {
     await log.close();
   });
 
+  it('is what was there at the beginning, also when that is rewritten and merged', async () => {
+    const source = await written(12_001);
+    expect(fs.readdirSync(path.join(source, 'log')).length).to.be.greaterThan(20);
+    const before = await textOf(source);
+    const log = await openLmdbLog({ dataDir: source, segmentBytes: 65_536 });
+    const chunks = sentLog(source);
+    const begin = chunks.next().value as Buffer;
+    await log.start(started(12_002));
+    const more = Array.from({ length: 600 }, (_, n) => created(12_003 + n));
+    for (let at = 0; at < more.length; at += 100) await log.append(more.slice(at, at + 100));
+    for (const segment of [...log.sealed()]) await log.rewrite(segment, ({ seq }) => seq % 9 === 0);
+    while ((await log.merge()) !== undefined);
+    expect(log.dropped.has(12_001)).to.equal(true);
+    const rest = function* () {
+      yield begin;
+      yield* chunks;
+    };
+    const copied = await receiveLog(parts(rest()), at('copy'), { beside });
+    expect(copied).to.include({ records: 12_001, last: 12_001, leftBehind: 0, goneBy: 0 });
+    expect(await textOf(at('copy'))).to.equal(before);
+    await log.close();
+  });
+
   it('leaves nothing when it breaks off anywhere', async () => {
     const source = await written(1_000);
     const whole = Buffer.concat([...sentLog(source)]);

@@ -16,6 +16,12 @@ const TRIES = 100;
 export class SegmentReader {
   /** By directory, the least recently used first. */
   private readonly open = new Map<string, PageFile>();
+  private readonly openMax: number;
+
+  /** @param openMax so many files stay open, and can be read also when they were removed. */
+  constructor(openMax = OPEN_MAX) {
+    this.openMax = openMax;
+  }
 
   /**
    * Runs `act` on the data file of a segment.
@@ -46,6 +52,11 @@ export class SegmentReader {
     for (const path of [...this.open.keys()]) if (!paths.has(path)) this.close(path);
   }
 
+  /** This segment is not read any more. */
+  leave({ path }: SegmentName): void {
+    this.close(path);
+  }
+
   closeAll(): void {
     this.keepOnly([]);
   }
@@ -62,7 +73,7 @@ export class SegmentReader {
     const file = this.open.get(path) ?? new PageFile(dataFile(path));
     this.open.delete(path);
     this.open.set(path, file);
-    if (this.open.size > OPEN_MAX) this.close(this.open.keys().next().value as string);
+    if (this.open.size > this.openMax) this.close(this.open.keys().next().value as string);
     return file;
   }
 

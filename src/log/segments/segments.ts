@@ -20,17 +20,19 @@ export class Segments {
   list: Segment[] = [];
   /** Made ahead of need and still empty: the log goes on in it after the next seal. */
   successor: Segment | undefined;
-  private readonly files = new SegmentReader();
+  private readonly files: SegmentReader;
   private readonly until: number;
   private loaded = '';
   private whole: { path: string; last: number; tally: Tally } | undefined;
 
   /**
    * @param until what comes after this number need not be whole; for those who want no more of it.
+   * @param openMax so many segments can be read also when a writer has replaced them
    * @throws LogCorrupt, LogError when the chain cannot be read or is broken.
    */
-  constructor(logDir: string, until = Number.POSITIVE_INFINITY) {
+  constructor(logDir: string, until = Number.POSITIVE_INFINITY, openMax?: number) {
     this.logDir = logDir;
+    this.files = new SegmentReader(openMax);
     this.until = until;
     this.load();
   }
@@ -158,6 +160,11 @@ export class Segments {
       next = this.scan(segment, next, segment.last, (_, sum) => tally.add(sum));
     }
     return tally;
+  }
+
+  /** This segment is not read any more. */
+  leave(segment: Segment): void {
+    this.files.leave(segment);
   }
 
   close(): void {
