@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type MirrorNote, readMirrorNote } from '../../src/cluster/mirror-note.ts';
 import { sentLog } from '../../src/log/copy-sent.ts';
 import { LogCorrupt } from '../../src/log/log.ts';
+import { monotonicMs } from '../shared/clock.ts';
 import type { CopiesNote } from '../shared/copies-note.ts';
 
 /** Each holds files open. */
@@ -39,7 +40,7 @@ export class Copies {
       const { value, done } = chunks.next();
       if (done !== true) return new Uint8Array(value);
       this.forget(copy);
-      if (mirror !== undefined) this.note?.sent(mirror);
+      if (mirror !== undefined) this.note?.sent(mirror, monotonicMs());
       return new Uint8Array();
     } catch (error) {
       this.end(copy);

@@ -45,6 +45,7 @@ class Reader implements ReaderControl {
     this.#ended = ended;
     this.#progress = new Progress(data.progress);
     this.#progress.awaited = true;
+    this.#progress.copies.adopt();
   }
 
   start(): Promise<StartResult> {

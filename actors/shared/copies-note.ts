@@ -10,6 +10,8 @@ export const COPIES_BYTES = sharedTextBytes(TEXT_MAX_BYTES);
 /** Of those that were sent whole; the oldest are forgotten first. */
 const WHOLE_MAX = 16;
 
+const isWhole = ({ sentAt }: SentCopy): boolean => sentAt !== undefined;
+
 export class CopiesNote {
   readonly #text: SharedText;
   #copies: readonly SentCopy[] = [];
@@ -19,11 +21,16 @@ export class CopiesNote {
     this.#text = new SharedText(shared, offset, TEXT_MAX_BYTES);
   }
 
+  /** A reader's thread begins: what the one before was sending when it died is broken off. */
+  adopt(): void {
+    this.#tell(this.read().filter(isWhole));
+  }
+
   /** This and all other changes are the reader's thread's. */
   begins(mirror: string): void {
-    const whole = this.#copies.filter(({ isWhole }) => isWhole).slice(-WHOLE_MAX);
-    const going = this.#copies.filter(({ isWhole }) => !isWhole);
-    this.#tell([...whole, ...going, { mirror, last: 0, isWhole: false }]);
+    const whole = this.#copies.filter(isWhole).slice(-WHOLE_MAX);
+    const going = this.#copies.filter((copy) => !isWhole(copy));
+    this.#tell([...whole, ...going, { mirror, last: 0 }]);
   }
 
   /** @param last the copy lacks what comes after this record */
@@ -31,8 +38,9 @@ export class CopiesNote {
     this.#change(mirror, { last });
   }
 
-  sent(mirror: string): void {
-    this.#change(mirror, { isWhole: true });
+  /** @param at by monotonic.ts */
+  sent(mirror: string, at: number): void {
+    this.#change(mirror, { sentAt: at });
   }
 
   brokenOff(mirror: string): void {

@@ -72,7 +72,7 @@ export class Holds {
   private async release(mirror: string): Promise<void> {
     const held = this.held.get(mirror);
     if (held === undefined) return;
-    if (!held.copy.isWhole && !(await this.revoked(held.lease))) return;
+    if (held.copy.sentAt === undefined && !(await this.revoked(held.lease))) return;
     this.held.delete(mirror);
   }
 
@@ -87,13 +87,16 @@ export class Holds {
   }
 
   private async hold(copy: SentCopy, before: Held | undefined): Promise<void> {
-    if (before?.copy.isWhole) return;
+    if (before?.copy.sentAt !== undefined) return;
     const { etcd, keys, node, time } = this.options;
     const now = time.monotonic();
-    const isNews = before?.copy.last !== copy.last || copy.isWhole;
+    const seconds = secondsLeft(copy, now);
+    // The coordinator's thread began anew: the one before has told this copy already, or could not.
+    if (seconds <= 0) return;
+    const isNews = before?.copy.last !== copy.last || copy.sentAt !== undefined;
     if (before !== undefined && !isNews && now - before.keptAt < KEEP_MS) return;
     const left = before === undefined ? 0 : await etcd.keepLease(before.lease);
-    const lease = before === undefined || left === 0 ? await this.granted() : before.lease;
+    const lease = before === undefined || left === 0 ? await this.granted(seconds) : before.lease;
     if (lease !== before?.lease || before.copy.last !== copy.last) {
       const value = encodeHold({ by: node, last: copy.last });
       await etcd.txn([], [{ put: keys.hold(copy.mirror), value, lease }]);
@@ -101,9 +104,15 @@ export class Holds {
     this.held.set(copy.mirror, { copy, lease, keptAt: now });
   }
 
-  private async granted(): Promise<number> {
+  private async granted(seconds: number): Promise<number> {
     const id = this.options.leaseId();
-    await this.options.etcd.grantLease(id, HOLD_SECONDS);
+    await this.options.etcd.grantLease(id, seconds);
     return id;
   }
+}
+
+/** @returns for how long a copy is held still; less than 1: not any more. */
+function secondsLeft({ sentAt }: SentCopy, now: number): number {
+  if (sentAt === undefined) return HOLD_SECONDS;
+  return HOLD_SECONDS - Math.floor((now - sentAt) / 1_000);
 }

@@ -5,6 +5,6 @@ export interface SentCopy {
   readonly mirror: string;
   /** The copy holds all records up to this one; 0: it is not known yet what it will hold. */
   readonly last: number;
-  /** The whole copy was sent. */
-  readonly isWhole: boolean;
+  /** When the whole copy had been sent, by monotonic.ts; absent: it is being sent. */
+  readonly sentAt?: number;
 }

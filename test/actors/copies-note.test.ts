@@ -10,6 +10,7 @@ import { Progress } from '../../actors/shared/progress.ts';
 import { writeMirrorNote } from '../../src/cluster/mirror-note.ts';
 import { framesOf } from '../../src/log/copy-wire.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { monotonicMs } from '../../src/monotonic.ts';
 import { created, started } from '../log/records.ts';
 
 describe('copies that are sent', () => {
@@ -28,13 +29,16 @@ describe('copies that are sent', () => {
     const { copies: note } = new Progress(Progress.share());
     const copies = new Copies(dir, note);
     for (const copy of [1, 2]) copies.next(copy);
+    const before = monotonicMs();
     const [first, second] = note.read();
-    expect([first?.last, first?.isWhole, second?.last]).to.deep.equal([3, false, 3]);
+    expect([first?.last, first?.sentAt, second?.last]).to.deep.equal([3, undefined, 3]);
     expect(first?.mirror).to.not.equal(second?.mirror);
     while (copies.next(1).length > 0);
-    expect(note.read().map(({ isWhole }) => isWhole)).to.deep.equal([true, false]);
+    const [sent] = note.read();
+    expect(sent?.sentAt).to.be.within(before, monotonicMs());
+    expect(note.read()).to.deep.equal([sent, second]);
     copies.close();
-    expect(note.read()).to.deep.equal([{ ...first, isWhole: true }]);
+    expect(note.read()).to.deep.equal([{ ...first, sentAt: sent?.sentAt }]);
   });
 
   it('have the name in the note that the receiver gets', async () => {
@@ -67,12 +71,24 @@ describe('copies that are sent', () => {
     expect(note.read()).to.deep.equal([]);
   });
 
+  it('are broken off when the thread that was sending them has died', () => {
+    const shared = Progress.share();
+    const { copies: dead } = new Progress(shared);
+    for (const mirror of ['sent', 'going']) dead.begins(mirror);
+    dead.sent('sent', 7);
+    const { copies: note } = new Progress(shared);
+    note.adopt();
+    expect(note.read()).to.deep.equal([{ mirror: 'sent', last: 0, sentAt: 7 }]);
+    note.begins('next');
+    expect(note.read().map(({ mirror }) => mirror)).to.deep.equal(['sent', 'next']);
+  });
+
   it('that were sent long ago are forgotten', () => {
     const { copies: note } = new Progress(Progress.share());
     note.begins('open');
     for (let n = 0; n < 100; n += 1) {
       note.begins(`copy ${n}`);
-      note.sent(`copy ${n}`);
+      note.sent(`copy ${n}`, n);
     }
     const names = note.read().map(({ mirror }) => mirror);
     expect(names).to.have.length.within(10, 20);

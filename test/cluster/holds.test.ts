@@ -18,17 +18,22 @@ class Stage {
   readonly etcd: Etcd = new DirectEtcd(this.memory);
   copies: readonly SentCopy[] = [];
   private leases = 0;
-  readonly holds = new Holds({
-    ...{ etcd: this.etcd, keys, node: 'a', time: this.time.ofNode() },
-    leaseId: () => {
-      this.leases += 1;
-      return this.leases;
-    },
-    copies: () => this.copies,
-  });
+  holds = this.begun();
+
+  /** As a node's coordinator that begins: for the first time, or again in the same process. */
+  begun(): Holds {
+    return new Holds({
+      ...{ etcd: this.etcd, keys, node: 'a', time: this.time.ofNode() },
+      leaseId: () => {
+        this.leases += 1;
+        return this.leases;
+      },
+      copies: () => this.copies,
+    });
+  }
 
   async told(last: number, isWhole = false): Promise<void> {
-    this.copies = [{ mirror: 'm', last, isWhole }];
+    this.copies = [{ mirror: 'm', last, ...(isWhole && { sentAt: this.time.now }) }];
     await this.holds.tell();
   }
 
@@ -73,6 +78,20 @@ describe('holds of copies', () => {
     expect(await stage.held()).to.deep.equal([]);
     await stage.told(7);
     expect(await stage.held()).to.deep.equal([7]);
+  });
+
+  it('last no longer when the coordinator begins again, and are not made again', async () => {
+    const stage = new Stage();
+    await stage.told(7, true);
+    await stage.time.pass(HOLD_SECONDS * 500);
+    stage.holds = stage.begun();
+    await stage.holds.tell();
+    expect(await stage.held()).to.deep.equal([7]);
+    await stage.time.pass(HOLD_SECONDS * 500 + 2_000);
+    expect(await stage.held()).to.deep.equal([]);
+    stage.holds = stage.begun();
+    await stage.holds.tell();
+    expect(await stage.held()).to.deep.equal([]);
   });
 
   it('of a node that ends go, but for those of copies that were sent', async () => {

@@ -156,7 +156,7 @@ export const SCENE_FAULTS: readonly (Fault & { readonly entry: string; readonly 
     },
     {
       name: 'a copy is held until it was sent',
-      changes: [['if (!held.copy.isWhole && !(', 'if (!(']],
+      changes: [['if (held.copy.sentAt === undefined && !(', 'if (!(']],
       seenBy: ['hold'],
       entry: 'test/simulator/replicated/held-copy.js',
       scene: 'playHeldCopies',

@@ -102,7 +102,7 @@ class World {
     if (isSender && this.isBehind && this.dice.chance(0.2)) {
       this.count += 1;
       const mirror = `copy ${this.count}`;
-      this.copies = [{ mirror, last: this.last, isWhole: false }];
+      this.copies = [{ mirror, last: this.last }];
       this.last = this.end;
       this.isBehind = false;
       this.seen.push(`${this.time.now}: ${mirror} begins at record ${this.copies[0]?.last}`);
@@ -124,7 +124,7 @@ async function goOn(world: World, copy: SentCopy): Promise<void> {
     }
     return;
   }
-  world.change(mirror, { isWhole: true });
+  world.change(mirror, { sentAt: time.now });
   await second(world);
   await second(world);
   // The note of a copy that was sent does not last.
