@@ -59,6 +59,7 @@ export class Consumer {
   #line: InLine[] = [];
   #head = 0;
   #woken = false;
+  #isDraining = false;
 
   /** @param onMessages called when there is something to drain, then not again before a drain. */
   constructor(onMessages: () => void) {
@@ -88,12 +89,22 @@ export class Consumer {
 
   /**
    * Takes what is there, also what has arrived but was not announced yet, up to the limits; at
-   * least one message if there is any. The sink may call reply, and must not call drain.
+   * least one message if there is any. Within a call of the sink nothing more is taken: the message
+   * at hand stands in a batch that is not used up.
    * @returns true: there may be more, and it will not be announced again
    */
   drain(limitMessages: number, limitBytes: number, sink: MailboxSink): boolean {
+    if (this.#isDraining) return true;
+    this.#isDraining = true;
+    try {
+      return this.#drain({ messages: limitMessages, bytes: limitBytes }, sink);
+    } finally {
+      this.#isDraining = false;
+    }
+  }
+
+  #drain(room: Room, sink: MailboxSink): boolean {
     this.#woken = false;
-    const room = { messages: limitMessages, bytes: limitBytes };
     while (room.messages > 0 && room.bytes > 0) {
       const first = this.#line[this.#head];
       if (first === undefined) {

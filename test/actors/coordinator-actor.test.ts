@@ -1,5 +1,5 @@
-// When the actor around the loop begins the next group of a log that commits by and by: whatever
-// became of the group before it, what has gathered goes on its way without anything that comes.
+// How the actor around the loop goes on: nothing that stands in the mailbox is passed over, and
+// what has gathered goes on its way whatever became of the group before it, although nothing comes.
 
 import { expect } from 'chai';
 import { CoordinatorActor } from '../../actors/coordinator/coordinator-actor.ts';
@@ -9,9 +9,11 @@ import type { CoordinatorData } from '../../actors/shared/control.ts';
 import { watchLag } from '../../actors/shared/event-loop-lag.ts';
 import { Progress } from '../../actors/shared/progress.ts';
 import { SLICE_ROWS } from '../../src/core/queue-list.ts';
+import { encodeRecord } from '../../src/log/codec.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { Producer } from '../../src/mailbox/producer.ts';
+import type { LogRecord } from '../../src/model/records.ts';
 import type { Request } from '../../src/model/request.ts';
 import { decodeAnswer } from '../../src/protocol/answer-frame.ts';
 import { encodeRequest } from '../../src/protocol/request-codec.ts';
@@ -20,22 +22,34 @@ import { KNOBS, leaseRequest } from '../support/world.ts';
 const MIB = 1024 * 1024;
 const TURNS = 20;
 
-const turns = async (): Promise<void> => {
-  for (let n = 0; n < TURNS; n += 1) await new Promise((resolve) => setImmediate(resolve));
+const turns = async (count = TURNS): Promise<void> => {
+  for (let n = 0; n < count; n += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
+/** Commits within the call, as the log of one machine does. */
+class LogAtOnce extends MemoryLog {
+  override append(records: readonly LogRecord[]): 'durable' {
+    const first = records[0]?.seq ?? 0;
+    this.store.commit(first, first, records.map(encodeRecord));
+    this.lastNumber = this.store.last;
+    return 'durable';
+  }
+}
+
 class Stage {
-  readonly log = new MemoryLog({ isShared: true, manual: true });
+  readonly log: MemoryLog;
   /** Of each request that was answered, by its ticket: the answer's status. */
   readonly statuses = new Map<number, number>();
   readonly #progress = new Progress(Progress.share());
   readonly #lag = watchLag('coordinator');
-  readonly #mailbox = createMailbox({ maxRequests: 65_536, maxBytes: 64 * MIB });
+  readonly mailbox = createMailbox({ maxRequests: 65_536, maxBytes: 64 * MIB });
   readonly #actor: CoordinatorActor;
-  readonly #producer: Producer<number>;
+  readonly #producers: Readonly<Record<'one' | 'another', Producer<number>>>;
+  readonly #timer: Producer<number>;
   #tickets = 0;
 
-  constructor(leaseDurationMs: number) {
+  constructor(leaseDurationMs: number, log = new MemoryLog({ isShared: true, manual: true })) {
+    this.log = log;
     const data = {
       dataDir: '/nowhere',
       core: { ...KNOBS, leaseDurationMs, heartbeatIntervalMs: 1 },
@@ -62,11 +76,17 @@ class Stage {
         },
       },
     );
-    const { producer, consumer } = this.#mailbox.connect('test');
+    const one = this.#connect('one');
+    this.#timer = this.#connect('timer', true);
+    this.#producers = { one, another: this.#connect('another') };
+  }
+
+  #connect(name: string, exempt = false): Producer<number> {
+    const { producer, consumer } = this.mailbox.connect(name, { exempt });
     this.#actor.attach(consumer);
-    this.#producer = new Producer<number>(producer, {
+    return new Producer<number>(producer, {
       onReply: (ticket, { bytes, from, to }) => {
-        this.statuses.set(ticket, decodeAnswer(bytes, from, to).status);
+        if (!exempt) this.statuses.set(ticket, decodeAnswer(bytes, from, to).status);
       },
       onDeath: () => {},
     });
@@ -79,11 +99,17 @@ class Stage {
     await this.settleAll();
   }
 
-  ask(request: Request): number {
+  ask(request: Request, from: 'one' | 'another' = 'one'): number {
     this.#tickets += 1;
     const bytes = encodeRequest(request);
-    expect(this.#producer.offer(this.#tickets, 'request', bytes, this.#tickets)).to.equal(true);
+    const isTaken = this.#producers[from].offer(this.#tickets, 'request', bytes, this.#tickets);
+    expect(isTaken).to.equal(true);
     return this.#tickets;
+  }
+
+  /** Larger than a batch, so that it leaves at once, as the requests of full batches do. */
+  tick(): void {
+    this.#timer.offer(0, 'request', new Uint8Array(20_000), 0);
   }
 
   /** Nothing comes, and nothing ticks: only what is under way ends. @returns commits and such. */
@@ -100,7 +126,7 @@ class Stage {
     const stopping = this.#actor.stop();
     await this.settleAll();
     await stopping;
-    this.#producer.close();
+    for (const one of [...Object.values(this.#producers), this.#timer]) one.close();
     this.#lag.stop();
   }
 }
@@ -112,7 +138,7 @@ const submit = (bytes: number, queue = 'default'): Request => ({
   payload: new Uint8Array(bytes),
 });
 
-describe('the coordinator actor, on a log that commits by and by', () => {
+describe('the coordinator actor', () => {
   let stage: Stage;
   afterEach(() => stage.stop());
 
@@ -147,6 +173,19 @@ describe('the coordinator actor, on a log that commits by and by', () => {
     await stage.settleAll('failed');
     const statuses = [first, ...behind, held].map((ticket) => stage.statuses.get(ticket));
     expect(statuses).to.deep.equal([503, 503, 503, 503]);
+  });
+
+  it('answers all that stood in line behind a tick that wrote a group', async () => {
+    stage = new Stage(10_000, new LogAtOnce({ manual: true }));
+    await stage.start();
+    // The tick comes to stand between two threads' requests, more than are taken at once.
+    for (const from of ['one', 'another'] as const) {
+      for (let n = 0; n < 3_000; n += 1) stage.ask(submit(1), from);
+    }
+    stage.tick();
+    await stage.settleAll();
+    expect(stage.statuses.size).to.equal(6_000);
+    expect(stage.mailbox.depth()).to.deep.equal({ requests: 0, bytes: 0 });
   });
 
   it('goes on with a long list that was asked for while the log was read again', async () => {

@@ -105,6 +105,29 @@ describe('mailbox', () => {
     expect(tickets).to.deep.equal([...Array(BATCHES).keys()]);
   });
 
+  it('loses nothing when the work on a message ends in another drain', async () => {
+    const { producer, other, mailbox } = connected();
+    const consumer = closing(new Consumer(() => {}));
+    consumer.add(other);
+    for (let ticket = 0; ticket < 12; ticket++) {
+      producer.offer(ticket, 'request', bytesOf('a'), ticket);
+      if (ticket % 4 === 3) await turns();
+    }
+    const tickets: number[] = [];
+    const within: boolean[] = [];
+    const sink = {
+      take: (_: unknown, ticket: number) => {
+        tickets.push(ticket);
+        if (ticket % 4 === 3) within.push(consumer.drain(2, MANY, sink));
+      },
+      gone: () => {},
+    };
+    while (consumer.drain(5, MANY, sink));
+    expect(tickets).to.deep.equal([...Array(12).keys()]);
+    expect(within, 'there may be more').to.deep.equal([true, true, true]);
+    expect(mailbox.depth()).to.deep.equal({ requests: 0, bytes: 0 });
+  });
+
   it('wakes the consumer once until it drains', async () => {
     const { producer, other } = connected();
     let wakes = 0;
