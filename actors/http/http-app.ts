@@ -128,7 +128,11 @@ function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Rejected | und
   return rejected('malformed', `A request of HTTP/1.1 ${what}`);
 }
 
+/** Node takes the chunks apart, and passes over any other coding of the transfer. */
 function isEncoded({ headers }: FastifyRequest): boolean {
-  const encoding = headers['content-encoding'];
-  return encoding !== undefined && encoding.toLowerCase() !== 'identity';
+  const { 'content-encoding': content, 'transfer-encoding': transfer } = headers;
+  return isOther(content, 'identity') || isOther(transfer, 'chunked');
 }
+
+const isOther = (coding: string | undefined, plain: string): boolean =>
+  coding !== undefined && coding.toLowerCase() !== plain;
