@@ -82,6 +82,7 @@ export class ClusterStore implements Store {
       counts: () => ({ resolved: { ...parts.resolved }, etcd_errors: etcd.errors }),
       leaseId: () => randomBytes(6).readUIntBE(0, 6) + 1,
       mayWrite: () => this.mayWrite(),
+      standBack: (ms) => log.standBack(ms),
       shown: (view) => progress.cluster.write(view),
       lost: (error) => this.seams.die(error),
       tell: (level, msg, fields) => say(line(level, msg, fields)),

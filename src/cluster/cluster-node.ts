@@ -14,14 +14,15 @@ import type { ClusterError } from './cluster-error.ts';
 import { type Copy, Follower } from './follower.ts';
 import type { HeardNote } from './heard-note.ts';
 import { LeaderWatch } from './leader-watch.ts';
-import type { Leadership } from './leadership.ts';
+import type { Leadership, LeadershipOptions } from './leadership.ts';
 import { linked } from './linked.ts';
 import { Presence } from './presence.ts';
 import { RunningNodes } from './running-nodes.ts';
 import { pause, type Time } from './time.ts';
 import { Trimming } from './trimming.ts';
+import { isCopyWhole } from './whole-copy.ts';
 
-export interface ClusterNodeOptions {
+export interface ClusterNodeOptions extends Pick<LeadershipOptions, 'mayWrite' | 'standBack'> {
   readonly etcd: Etcd;
   readonly keys: Keys;
   readonly time: Time;
@@ -46,8 +47,6 @@ export interface ClusterNodeOptions {
   counts(): Omit<ClusterCounts, 'elections'>;
   /** A whole number from 1 to 2^53 - 1, another one each time. */
   leaseId(): number;
-  /** Whether the log still takes this node's records; see leadership.ts. */
-  mayWrite(): Promise<boolean>;
   shown(view: ClusterView): void;
   /** This node must end; see presence.ts. */
   lost(error: ClusterError): void;
@@ -86,6 +85,7 @@ export class ClusterNode {
         if (epoch > 0) heard.keep(hear(heard.heard, { epoch, at, revision }, known, heard.local));
         this.show();
       },
+      gone: () => this.leadership?.look(),
     });
   }
 
@@ -120,8 +120,8 @@ export class ClusterNode {
       throw error;
     }
     if (this.leadership === undefined) return false;
-    // The last look before the start: whatever the leader before wrote is in this copy then.
-    return (await this.insistently(signal, () => this.options.copy.catchUp())) !== undefined;
+    const catchUp = () => this.insistently(signal, () => this.options.copy.catchUp());
+    return isCopyWhole(this.options, catchUp, signal);
   }
 
   /** Requests are decided here from now on. @param now coordinator time */
@@ -142,12 +142,10 @@ export class ClusterNode {
   }
 
   private campaign(): Campaign {
-    const { etcd, keys, time, beatMs, silenceMs, failedStarts } = this.options;
-    const { leaseId, mayWrite, tell } = this.options;
+    const { options } = this;
+    const { keys, mayWrite, tell } = options;
     return new Campaign({
-      etcd,
-      time,
-      failedStarts,
+      ...options,
       watch: this.watch,
       tried: (result) => void (this.elections[result] += 1),
       isReady: () => this.hasCaughtUp && this.trouble === undefined,
@@ -156,7 +154,8 @@ export class ClusterNode {
         else tell('info', 'etcd has room again', {});
       },
       leadership: {
-        ...{ etcd, time, beatMs, silenceMs, leaseId, key: keys.leader },
+        ...options,
+        key: keys.leader,
         beat: () => this.beat(),
         mayWrite: () => (this.leads ? mayWrite() : Promise.resolve(true)),
       },

@@ -16,6 +16,8 @@ export interface LeaderWatchOptions {
   readonly silenceMs: number;
   /** A beat that the watch delivered; those that a read finds may be old. */
   heard(beat: Beat, revision: number): void;
+  /** The key was removed: no node leads, or the one that does was asked to leave. */
+  gone(): void;
 }
 
 /** When etcd answers again, the leader gets so many beats' time to be heard. */
@@ -103,7 +105,7 @@ export class LeaderWatch {
   }
 
   private listen(fromRevision: number): void {
-    const { etcd, key, heard } = this.options;
+    const { etcd, key, heard, gone } = this.options;
     this.watch?.close();
     const watch = etcd.watch(key, fromRevision, {
       events: (events) => {
@@ -111,6 +113,7 @@ export class LeaderWatch {
         for (const event of events) {
           const isNews = this.noticed(event.type === 'put' ? event.kv : undefined);
           if (isNews && this.beat !== undefined) heard(this.beat, this.revision);
+          if (event.type === 'remove') gone();
         }
         if (events.length > 0) this.wake();
       },

@@ -1,6 +1,7 @@
 // Owns the key `leader` while this node leads or is about to: the beat, the etcd lease under it,
-// and giving it up. The key is advice. A node whose key was taken goes on until the log refuses it,
-// because only the log knows who leads.
+// and giving it up. The key is advice. A node whose key was taken sends the log nothing for a
+// while, so that another node can begin to lead. When none does, this node goes on: only the log
+// knows who leads.
 
 import type { Etcd } from '../log/etcd/etcd.ts';
 import { type Beat, decodeBeat, encodeBeat } from './beat.ts';
@@ -19,6 +20,8 @@ export interface LeadershipOptions {
    * node last wrote. A node that may not is ended by whoever answers, also while no request comes.
    */
   mayWrite(): Promise<boolean>;
+  /** For so long this node sends the log no group. */
+  standBack(ms: number): void;
   /** A whole number from 1 to 2^53 - 1, another one each time. */
   leaseId(): number;
 }
@@ -41,6 +44,8 @@ export class Leadership {
   private readonly asking: Promise<void>;
   private isLeaseGone = false;
   private isInDoubt = false;
+  /** Ends the pause between two beats. */
+  private hurry = new AbortController();
 
   private constructor(options: LeadershipOptions, leaseId: number, revision: number) {
     this.options = options;
@@ -72,9 +77,15 @@ export class Leadership {
     return undefined;
   }
 
+  /** The key may be another node's, or gone: looks at once. */
+  look(): void {
+    this.hurry.abort();
+  }
+
   /** Gives the key up, so that another node can lead at once. Never rejects. */
   async stepDown(): Promise<void> {
     this.ending.abort();
+    this.hurry.abort();
     // No beat may come after: a beat on its way is waited for.
     await Promise.all([this.beating, this.keeping, this.asking]);
     await this.options.etcd.revokeLease(this.leaseId).catch(() => {});
@@ -83,10 +94,10 @@ export class Leadership {
   private async beat(): Promise<void> {
     const { time, beatMs } = this.options;
     const { signal } = this.ending;
-    for (;;) {
-      await pause(time, beatMs, signal);
-      if (signal.aborted) return;
-      await this.beatOnce().catch(() => {});
+    while (!signal.aborted) {
+      this.hurry = new AbortController();
+      await pause(time, beatMs, this.hurry.signal);
+      if (!signal.aborted) await this.beatOnce().catch(() => {});
     }
   }
 
@@ -114,8 +125,9 @@ export class Leadership {
 
   /** Another node may lead now. If none does after all, the key is made again. */
   private async standBack(): Promise<void> {
-    const { time, silenceMs, mayWrite } = this.options;
+    const { time, silenceMs, mayWrite, standBack } = this.options;
     const { signal } = this.ending;
+    standBack(silenceMs);
     for (let times = 0; times < STAND_BACK && !signal.aborted; times += 1) {
       // A node that has begun to lead has fenced this one, which then ends at once.
       await mayWrite();

@@ -50,6 +50,7 @@ class Node {
   readonly name: string;
   readonly heard: Beat[] = [];
   readonly full: boolean[] = [];
+  readonly stoodBack: number[] = [];
   readonly tried: ('won' | 'lost')[] = [];
   leadership: Leadership | undefined;
   epoch = 0;
@@ -65,7 +66,12 @@ class Node {
     const time = stage.time.ofNode(() => this.isPaused);
     const { beatMs = BEAT_MS } = more;
     const beats = { key: keys.leader, time, beatMs, silenceMs: SILENCE_MS };
-    this.watch = new LeaderWatch({ etcd, ...beats, heard: (beat) => this.heard.push(beat) });
+    this.watch = new LeaderWatch({
+      etcd,
+      ...beats,
+      heard: (beat) => this.heard.push(beat),
+      gone: () => this.leadership?.look(),
+    });
     const campaign = new Campaign({
       etcd,
       watch: this.watch,
@@ -78,10 +84,11 @@ class Node {
         etcd,
         ...beats,
         beat: () => {
-          const at = this.epoch === 0 ? 0 : 1_000_000 + stage.time.now;
+          const at = this.epoch === 0 ? 0 : 1_000_000 + Math.floor(stage.time.now);
           return { node: name, url: `http://${name}`, run: name, epoch: this.epoch, at };
         },
         mayWrite: () => Promise.resolve(more.mayWrite?.() ?? true),
+        standBack: (ms) => this.stoodBack.push(ms),
         leaseId: () => {
           leases += 1;
           return leases;
@@ -283,8 +290,10 @@ describe('the election', () => {
   });
 
   it('a key that was removed is left to another node', async () => {
-    const { stage } = await two();
+    const { stage, a } = await two();
     stage.etcd.txn([], [{ remove: keys.leader }]);
+    await stage.time.pass(1);
+    expect(a.stoodBack, 'at once, and before the next beat').to.deep.equal([SILENCE_MS]);
     await stage.time.pass(2 * SILENCE_MS + 2 * BEAT_MS);
     expect(stage.leader).to.include({ node: 'b' });
   });

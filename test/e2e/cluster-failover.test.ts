@@ -185,14 +185,21 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
   });
 
   played('step-down lets the other node lead, and the one before ends in words', async () => {
+    const load = new Submitters(stage, 10);
     const leader = await stage.leader();
     await stage.follows(other(leader));
+    const before = load.acknowledged.size;
+    await stage.until('requests are answered', () => load.acknowledged.size > before + 50);
     const { code, out } = await stage.run('step-down', '--json');
     expect(code).to.equal(0);
     expect(JSON.parse(out)).to.include({ leader: other(leader), before: leader });
     expect(await stage.leader(leader)).to.equal(other(leader));
     expect((await stage.node(leader).ended).code).to.equal(1);
     expect(stage.node(leader).err).to.include('NOT_LEADER');
+    // A start behind a leader that goes on writing is vain, and the node would begin anew.
+    expect(stage.node(other(leader)).out).to.not.include('another node was faster');
+    await load.stop();
+    shown.push((records) => expectEachOnce(records, load));
   });
 
   played('goes on when a member of etcd is killed, its leader too', async () => {

@@ -120,6 +120,7 @@ export const IMPATIENT: readonly Patch[] = [
 export const PATIENT: readonly Patch[] = [
   { from: 'STALL_MS = 10_000', to: 'STALL_MS = 200_000' },
   { from: 'REFUSE_MS = 10_000', to: 'REFUSE_MS = 200_000' },
+  { from: 'HALF_LINE_LIMIT_MS = 30_000', to: 'HALF_LINE_LIMIT_MS = 200_000' },
 ];
 
 /** The heads of functions in the middle of a decision, of an answer, and of a commit. */

@@ -23,6 +23,7 @@ import { type Etcd, EtcdError, type WatchEvent } from './etcd.ts';
 import { Following } from './following.ts';
 import type { Head } from './head.ts';
 import { Mirror, type MirrorLog } from './mirror.ts';
+import { StandingBack } from './standing-back.ts';
 import { Tail } from './tail.ts';
 import type { TailOptions } from './tail-options.ts';
 
@@ -46,12 +47,14 @@ export class ReplicatedLog implements Log {
   private readonly mirror: Mirror;
   private readonly following: Following;
   private readonly closing = new AbortController();
+  private readonly standingBack: StandingBack;
 
   constructor(options: ReplicatedLogOptions) {
     this.options = options;
     this.tail = new Tail(options, this.closing.signal);
     this.mirror = new Mirror(options.mirror);
     this.following = new Following(options.keys, this.tail, this.mirror);
+    this.standingBack = new StandingBack(options.time, this.closing.signal);
   }
 
   get lastNumber(): number {
@@ -145,6 +148,8 @@ export class ReplicatedLog implements Log {
       const { last, epoch } = this.tail.known.head;
       invariant(this.tail.isWriter, 'only a writer that has started may append');
       invariant(first === last + 1, 'record', first, 'does not follow record', last);
+      const asked = await this.standingBack.over(() => this.tail.confirm());
+      if (asked === 'fenced') return asked;
       const agreed = await this.tail.append(records, epoch);
       return agreed === 'durable' ? this.mirror.append(records) : agreed;
     });
@@ -152,6 +157,11 @@ export class ReplicatedLog implements Log {
 
   confirm(): Promise<AppendResult> {
     return this.line.confirm(() => this.tail.confirm());
+  }
+
+  /** For so long no group is sent, so that another node can begin to lead. */
+  standBack(ms: number): void {
+    this.standingBack.begin(ms);
   }
 
   /** Goes on until etcd has answered, or until `close`. */

@@ -65,6 +65,22 @@ export function followsOthers(name: string, etcd: () => Etcd): void {
       expect(follower.link.reads).to.be.greaterThan(10);
     });
 
+    it('sends no group while it stands back, and is told who leads then', async () => {
+      const leader = await leading(device, 3);
+      leader.log.standBack(60_000);
+      const waiting = leader.log.append([created(4)]);
+      const next = await device.node();
+      expect(await next.log.start(started(4))).to.equal('durable');
+      expect(await waiting).to.equal('fenced');
+      expect(plain(next.log.read(1))).to.deep.equal(await agreed(device));
+    });
+
+    it('goes on when nobody has begun to lead while it stood back', async () => {
+      const leader = await leading(device, 3);
+      leader.log.standBack(1);
+      expect(await leader.log.append([created(4)])).to.equal('durable');
+    });
+
     it('takes from a watch what is written while it follows, and can lead at once', async () => {
       const leader = await leading(device, 3);
       const follower = await device.node();

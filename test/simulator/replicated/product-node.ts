@@ -54,6 +54,7 @@ export class ProductNode {
       counts: () => ({ resolved: { durable: 0, resent: 0, unknown: 0 }, etcd_errors: {} }),
       tailMaxBytes: cluster.settings.tailMaxBytes,
       mayWrite: async () => (await log.confirm()) === 'durable',
+      standBack: (ms) => log.standBack(ms),
       shown: () => {},
       lost: () => member.phase !== 'over' && cluster.kill(machine, 1_000),
       tell: () => {},
