@@ -98,10 +98,11 @@ export class SocketPeer implements Settling {
     const rest = this.#reader.push(chunk, (line) => this.#line(line));
     if (this.#isFinishing) return;
     this.#unread = rest;
-    const isMidLine = this.#reader.midLine && this.#unread === undefined;
-    if (!isMidLine) this.#halfLineSinceMs = undefined;
-    else this.#halfLineSinceMs ??= monotonicMs();
     if (this.#isFull()) this.#socket.pause();
+    const isMidLine = this.#reader.midLine && this.#unread === undefined;
+    // A peer that is not read from cannot send the rest of its line.
+    if (!isMidLine || this.#socket.isPaused()) this.#halfLineSinceMs = undefined;
+    else this.#halfLineSinceMs ??= monotonicMs();
   }
 
   #isFull(): boolean {
@@ -118,7 +119,10 @@ export class SocketPeer implements Settling {
     }
     if (this.#unread !== undefined || this.#isFull()) return;
     if (this.#hasEnded) this.#halfClosed();
-    else if (this.#socket.isPaused()) this.#socket.resume();
+    else if (this.#socket.isPaused()) {
+      this.#socket.resume();
+      if (this.#reader.midLine) this.#halfLineSinceMs = monotonicMs();
+    }
   }
 
   /** @returns whether the next line may be looked at now. */

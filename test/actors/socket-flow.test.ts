@@ -97,6 +97,32 @@ describe('socket flow', () => {
     }
   });
 
+  it('does not count the time in which it did not read on to a half line', async () => {
+    const limitMs = 200;
+    const impatient = new SocketServer(backend, limitMs);
+    const address = await impatient.listen({ host: '127.0.0.1', port: 0 });
+    try {
+      backend.onAsk = () => {};
+      const slow = new RawConnection(address);
+      slow.socket.pause();
+      slow.send(...Array.from({ length: 100 }, (_, id) => call(id, 'stats')));
+      await until(() => backend.asked.length === 100);
+      const last = call(100, 'stats');
+      slow.socket.write(last.slice(0, 10));
+      const big = 'x'.repeat(100_000);
+      for (const { answer } of backend.asked) answer({ big });
+      slow.socket.write(last.slice(10, 20));
+      await new Promise((resolve) => setTimeout(resolve, 3 * limitMs));
+      backend.onAsk = ({ answer }) => answer({});
+      slow.socket.resume();
+      slow.socket.write(`${last.slice(20)}\n`);
+      expect(await slow.answers(101)).to.have.length(101);
+      slow.socket.destroy();
+    } finally {
+      await impatient.close();
+    }
+  });
+
   it('half-closed: hastens what is parked, answers what is open, and ends', async () => {
     const peer = open();
     backend.onAsk = () => {};
