@@ -208,7 +208,7 @@ export class CoordinatorActor {
         this.company.committed(this.loop.view.lastCommitMs);
         if (more || wasHeld) this.pumpNext();
       },
-      // What gathered goes on its way; and after a failure, too, what the mailbox held is taken.
+      // The next group begins. The mailbox is taken from again, also after a group that failed.
       groupEnded: () => {
         if (this.held || this.loop.view.isFlushDue) this.pumpNext();
       },
@@ -217,7 +217,7 @@ export class CoordinatorActor {
         const { lastSeq, epoch } = this.loop.view.state;
         progress.epoch = epoch;
         this.early.begin();
-        // Among the reads that waited for this mode there may be a long list: it is gone on with.
+        // Reads waited for this mode. Each turn looks at a part of a long list among them.
         this.pumpNext();
         // Between its start and its first request a coordinator writes expiries only.
         const expired_overdue = mode === 'serving' ? lastSeq - epoch : undefined;

@@ -77,7 +77,7 @@ export class Leadership {
     return undefined;
   }
 
-  /** The key may be another node's, or gone: looks at once. */
+  /** The key is gone, or another node's: this node looks at it now, and not at its next beat. */
   look(): void {
     this.hurry.abort();
   }

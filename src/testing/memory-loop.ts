@@ -201,6 +201,8 @@ export class MemoryLoop {
         this.#consumer.flushReplies();
         this.#options.durable(seq);
       },
+      // What was decided behind a group waits for nothing but its end.
+      groupEnded: () => this.#loop.flush(),
       mode: (mode) => {
         this.#progress.phase = PHASE_OF[mode];
         this.#progress.epoch = this.#loop.view.state.epoch;
