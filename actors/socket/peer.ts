@@ -4,7 +4,7 @@
 
 import type { Socket } from 'node:net';
 import { type AnswerBytes, inBytes } from '../../src/protocol/byte-text.ts';
-import { LineReader } from '../../src/protocol/framing.ts';
+import { LineReader, NEWLINE } from '../../src/protocol/framing.ts';
 import {
   errorAnswer,
   INVALID_REQUEST,
@@ -44,7 +44,7 @@ export class SocketPeer implements Settling {
   #hasEnded = false;
   #isFinishing = false;
   #isResuming = false;
-  /** Monotonic, set while part of a line is there and we are reading. */
+  /** Monotonic: since when part of a line is there and we are reading. */
   #halfLineSinceMs: number | undefined;
 
   constructor(socket: Socket, backend: SocketBackend, onClose: (peer: SocketPeer) => void) {
@@ -102,6 +102,7 @@ export class SocketPeer implements Settling {
     const isMidLine = this.#reader.midLine && this.#unread === undefined;
     // A peer that is not read from cannot send the rest of its line.
     if (!isMidLine || this.#socket.isPaused()) this.#halfLineSinceMs = undefined;
+    else if (chunk.includes(NEWLINE)) this.#halfLineSinceMs = monotonicMs();
     else this.#halfLineSinceMs ??= monotonicMs();
   }
 

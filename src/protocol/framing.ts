@@ -1,7 +1,7 @@
 // Owns the cutting of a byte stream into lines, for both ends of the socket. A reader holds at
 // most one unfinished line, of bounded length, and does not look into lines.
 
-const NEWLINE = 0x0a;
+export const NEWLINE = 0x0a;
 
 /** Takes one line, without its newline; false ends the work on the chunk at hand. */
 export type LineSink = (line: Buffer) => boolean;

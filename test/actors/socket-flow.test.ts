@@ -2,9 +2,12 @@
 // a line, close one half, or vanish.
 
 import { linkSync, mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { monotonicMs } from '../../actors/shared/clock.ts';
+import { SocketPeer } from '../../actors/socket/peer.ts';
 import { SocketServer } from '../../actors/socket/socket-server.ts';
 import { eachWithServer, FakeBackend, RawConnection, until } from './socket-support.ts';
 
@@ -95,6 +98,27 @@ describe('socket flow', () => {
     } finally {
       await impatient.close();
     }
+  });
+
+  it('counts each half line from its own beginning', async () => {
+    const limitMs = 200;
+    const peers: SocketPeer[] = [];
+    const lone = createServer((socket) => peers.push(new SocketPeer(socket, backend, () => {})));
+    await new Promise<void>((resolve) => lone.listen(0, '127.0.0.1', resolve));
+    const { port } = lone.address() as AddressInfo;
+    const steady = new RawConnection(`127.0.0.1:${port}`);
+    // Each piece ends one line and begins the next one.
+    const [beginning, ending] = ['{"jsonrpc":"2.0",', '"id":1,"method":"stats"}\n'];
+    steady.socket.write(beginning + ending + beginning);
+    await steady.answers(1);
+    const laterThanFirst = monotonicMs();
+    steady.socket.write(ending + beginning);
+    await steady.answers(2);
+    for (const peer of peers) peer.checkIdle(laterThanFirst + limitMs, limitMs);
+    steady.socket.write(ending);
+    expect(await steady.answers(3)).to.have.length(3);
+    steady.socket.destroy();
+    lone.close();
   });
 
   it('does not count the time in which it did not read on to a half line', async () => {
