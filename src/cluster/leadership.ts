@@ -95,8 +95,9 @@ export class Leadership {
     const { time, beatMs } = this.options;
     const { signal } = this.ending;
     while (!signal.aborted) {
-      this.hurry = new AbortController();
       await pause(time, beatMs, this.hurry.signal);
+      // Before the beat: what is told while it is on its way hurries the next one.
+      this.hurry = new AbortController();
       if (!signal.aborted) await this.beatOnce().catch(() => {});
     }
   }

@@ -1,0 +1,74 @@
+// When the leader looks at its key: at each beat, and as soon as it is told that the key is gone.
+
+import { expect } from 'chai';
+import { Leadership } from '../../src/cluster/leadership.ts';
+import type { Etcd } from '../../src/log/etcd/etcd.ts';
+import { keysOf } from '../../src/log/etcd/keys.ts';
+import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
+import { MemoryEtcd } from '../support/etcd/memory-etcd.ts';
+import { ClusterTime } from './cluster-time.ts';
+
+const BEAT_MS = 300;
+const SILENCE_MS = 1_500;
+const key = keysOf('orders').leader;
+
+/** The answers of its transactions can be held back. */
+class SlowEtcd extends DirectEtcd {
+  held: Promise<void> | undefined;
+
+  override async txn(...given: Parameters<Etcd['txn']>) {
+    const answer = await super.txn(...given);
+    await this.held;
+    return answer;
+  }
+}
+
+async function leader() {
+  const memory = new MemoryEtcd();
+  const time = new ClusterTime(memory);
+  const etcd = new SlowEtcd(memory);
+  const stoodBack: number[] = [];
+  const leadership = await Leadership.claim(
+    {
+      ...{ etcd, key, time: time.ofNode(), beatMs: BEAT_MS, silenceMs: SILENCE_MS },
+      beat: () => ({ node: 'a', url: 'http://a', run: 'a', epoch: 7, at: 1_000_000 }),
+      mayWrite: () => Promise.resolve(true),
+      standBack: (ms) => stoodBack.push(ms),
+      leaseId: () => 1,
+    },
+    0,
+  );
+  if (leadership === undefined) throw new Error('nobody else claims the key');
+  const remove = (): void => {
+    memory.txn([], [{ remove: key }]);
+    leadership.look();
+  };
+  return { etcd, time, leadership, stoodBack, remove };
+}
+
+describe('the key of a leader that is asked to step down', () => {
+  it('is missed at once, between two beats', async () => {
+    const { time, leadership, stoodBack, remove } = await leader();
+    await time.pass(BEAT_MS / 2);
+    remove();
+    await time.pass(1);
+    expect(stoodBack).to.deep.equal([SILENCE_MS]);
+    await leadership.stepDown();
+  });
+
+  it('is missed at once, also when a beat has been taken and not answered yet', async () => {
+    const { etcd, time, leadership, stoodBack, remove } = await leader();
+    let answer = (): void => {};
+    etcd.held = new Promise((resolve) => {
+      answer = resolve;
+    });
+    await time.pass(BEAT_MS);
+    remove();
+    await time.pass(1);
+    etcd.held = undefined;
+    answer();
+    await time.pass(1);
+    expect(stoodBack).to.deep.equal([SILENCE_MS]);
+    await leadership.stepDown();
+  });
+});
