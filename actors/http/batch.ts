@@ -7,6 +7,7 @@ import { isRefusal, type Rejected, rejected } from '../../src/model/refusal.ts';
 import type { Op, Request } from '../../src/model/request.ts';
 import { type Answer, answerOf } from '../../src/protocol/answer-frame.ts';
 import { parseRequest } from '../../src/protocol/fields-to-request.ts';
+import { BatchRoom, weightOfLeases } from '../ingress/batch-room.ts';
 import { Asker, type Gate } from '../ingress/gate.ts';
 
 const OPS: ReadonlySet<unknown> = new Set(operationsThat(({ batch }) => batch === true));
@@ -19,9 +20,10 @@ export function askBatch(
   onDone: (body: Buffer) => void,
 ): void {
   const answers = new Answers(requests.length, onDone);
+  const room = new BatchRoom();
   if (requests.length === 0) onDone(joined([]));
   for (let index = 0; index < requests.length; index += 1) {
-    const request = parseOne(requests[index], limits);
+    const request = roomy(parseOne(requests[index], limits), room);
     if (isRefusal(request)) answers.put(index, answerOf(request));
     else gate.ask(request, new OneOf(answers, index));
   }
@@ -76,6 +78,14 @@ function parseOne(given: unknown, limits: ParseLimits): Request | Rejected {
     return rejected('malformed', detail, { field: 'wait_ms' });
   }
   return request;
+}
+
+/** Refuses leases for whose answer the batch has no room; all other answers are small. */
+function roomy(request: Request | Rejected, room: BatchRoom): Request | Rejected {
+  if (isRefusal(request) || request.op !== 'lease') return request;
+  if (room.takes(1 + weightOfLeases(request.max))) return request;
+  const detail = 'The answers to this batch would be too large: lease fewer tasks at a time.';
+  return rejected('malformed', detail, { field: 'max' });
 }
 
 const OPEN = Buffer.from('{"answers":[');

@@ -16,6 +16,7 @@ import {
   resultStart,
   UNAUTHORIZED,
 } from '../../src/protocol/jsonrpc.ts';
+import { weightOfLeases } from '../ingress/batch-room.ts';
 import type { Asker } from '../ingress/gate.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
 import type { OpenCall } from './open-call.ts';
@@ -50,7 +51,7 @@ export function weightOf(call: RpcCall, lineBytes: number): number {
   const ofLine = 1 + lineBytes / 16_384;
   if (call.method === 'lease') {
     const max = (call.params as { max?: unknown }).max;
-    return ofLine + Math.min(typeof max === 'number' && max > 0 ? 8 * max : 8, 256);
+    return ofLine + weightOfLeases(typeof max === 'number' && max > 0 ? max : 1);
   }
   const name = METHODS.get(call.method);
   return ofLine + (name === undefined ? 0 : (operationOf(name).weight ?? 0));

@@ -14,6 +14,7 @@ import {
   tooLongAnswer,
 } from '../../src/protocol/jsonrpc.ts';
 import { isRequestLine, opensJson, wrongPortAnswer } from '../../src/protocol/wrong-port.ts';
+import { BatchRoom } from '../ingress/batch-room.ts';
 import { monotonicMs } from '../shared/clock.ts';
 import { Admission, answerCall, type SocketBackend, weightOf } from './methods.ts';
 import { type AnswerLines, BatchLine, OpenCall, type Settling } from './open-call.ts';
@@ -21,8 +22,6 @@ import { SocketOutput } from './output.ts';
 
 /** Open calls of one connection, weighed by what their answers may come to. */
 const WEIGHT_MAX = 1_024;
-/** A batch is answered in one line, which is held until its last answer is there. */
-const BATCH_WEIGHT_MAX = 16 * WEIGHT_MAX;
 /** Answers that the peer has not taken: no further line is read beyond this. */
 const OWED_MAX_BYTES = 1_048_576;
 /** How long a peer that is turned away may take to read why. */
@@ -165,10 +164,10 @@ export class SocketPeer implements Settling {
 
   #batch(items: readonly RpcItem[], lineBytes: number): void {
     const answers = new BatchLine(items.length, this.#output);
-    let weight = 0;
+    const room = new BatchRoom();
     for (const [index, given] of items.entries()) {
-      if (given.kind === 'call') weight += weightOf(given, 0);
-      const item = weight > BATCH_WEIGHT_MAX ? tooHeavy(given) : given;
+      const hasRoom = given.kind !== 'call' || room.takes(weightOf(given, 0));
+      const item = hasRoom ? given : tooHeavy(given);
       this.#answer(item, lineBytes / items.length, answers, index);
     }
   }
@@ -223,8 +222,7 @@ export class SocketPeer implements Settling {
   }
 }
 
-function tooHeavy(item: RpcItem): RpcItem {
-  if (item.kind === 'bad') return item;
+function tooHeavy(item: RpcCall): RpcItem {
   const text = 'The answers to this batch would be too large: send less at a time.';
   return { kind: 'bad', answer: errorAnswer(item.id, INVALID_REQUEST, text) };
 }

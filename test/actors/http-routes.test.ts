@@ -314,6 +314,19 @@ describe('a batch over HTTP', () => {
     ]);
   });
 
+  it('refuses leases whose answers would be too large to hold, and nothing else', async () => {
+    stage.coordinator.decide = () => rejected('unknown_task', 'Asked.');
+    const report = { op: 'complete', task_id: 'T1', lease_id: 'L2' };
+    const leases = Array.from({ length: 70 }, () => ({ op: 'lease', worker_id: 'w', max: 1_000 }));
+    const requests = [...leases, report];
+    const { json } = await send(stage.port, 'POST', '/v1/batch', { requests });
+    const fields = json.answers.map((one: { field?: string }) => one.field);
+    expect(fields.indexOf('max')).to.equal(63);
+    expect(fields.slice(63)).to.deep.equal([...Array(7).fill('max'), undefined]);
+    expect(json.answers[63]).to.include({ http_status: 400, reason: 'malformed' });
+    expect(json.answers[70]).to.include({ http_status: 404, reason: 'unknown_task' });
+  });
+
   it('takes none and a thousand, not more', async () => {
     stage.coordinator.decide = committed;
     const beats = (count: number) =>
