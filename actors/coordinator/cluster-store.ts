@@ -74,6 +74,9 @@ export class ClusterStore implements Store {
         get head() {
           return log.head;
         },
+        get endSeen() {
+          return log.endSeen;
+        },
         catchUp: () => log.catchUp((record) => this.standby.took(record)),
         follow: (events) => log.follow(events, (record) => this.standby.took(record)),
       },

@@ -13,6 +13,7 @@ import { Campaign } from './campaign.ts';
 import type { ClusterError } from './cluster-error.ts';
 import { type Copy, Follower } from './follower.ts';
 import type { HeardNote } from './heard-note.ts';
+import { lagOf } from './lag.ts';
 import { LeaderWatch } from './leader-watch.ts';
 import type { Leadership, LeadershipOptions } from './leadership.ts';
 import { linked } from './linked.ts';
@@ -36,8 +37,8 @@ export interface ClusterNodeOptions extends Pick<LeadershipOptions, 'mayWrite' |
   readonly ids: { readonly run: string; readonly mirror: string; readonly machine: string };
   readonly version: string;
   readonly failedStarts: number;
-  /** With what it last knew of head, once it has caught up. */
-  readonly copy: Copy & { readonly head: Head };
+  /** With what it last knew of head, once it has caught up, and with the end that it saw. */
+  readonly copy: Copy & { readonly head: Head; readonly endSeen: number | undefined };
   readonly heard: Pick<HeardNote, 'heard' | 'local' | 'keep'>;
   /** As of now: the copies of this node's log that are being sent, or were of late. */
   copies(): readonly SentCopy[];
@@ -230,7 +231,7 @@ export class ClusterNode {
     const { beat } = this.watch;
     const leads = this.leads;
     const leader = leads ? { node, url } : beat && { node: beat.node, url: beat.url };
-    const last = this.hasCaughtUp ? copy.head.last : 0;
+    const lag = leads ? 0 : lagOf(copy, this.running.nodes);
     const refusing = leads ? this.trimming.room.refusal : undefined;
     const trouble = this.trouble ?? this.running.trouble;
     this.options.shown({
@@ -238,7 +239,7 @@ export class ClusterNode {
       ...(leader === undefined ? {} : { leader }),
       epoch: leads ? this.epoch : (beat?.epoch ?? 0),
       last_sequence: copy.lastNumber,
-      lag: leads ? 0 : Math.max(0, last - copy.lastNumber),
+      ...(lag === undefined ? {} : { lag }),
       ...(trouble === undefined ? {} : { trouble }),
       ...(this.etcd === undefined ? {} : { etcd: this.etcd }),
       ...(refusing === undefined ? {} : { refusing }),

@@ -13,8 +13,8 @@ export interface ClusterView {
   readonly epoch: number;
   /** The newest record that this node's own log holds. */
   readonly last_sequence: number;
-  /** Records that the cluster has and this node has not yet. */
-  readonly lag: number;
+  /** Records that the cluster has and this node has not yet; absent: not known yet. */
+  readonly lag?: number;
   /** What keeps this node from more, in words; absent when nothing does. */
   readonly trouble?: string;
   /** Why the leader takes no new tasks, in words; absent when it does. */
@@ -66,7 +66,6 @@ export const firstView = (own: Pick<ClusterView, 'cluster' | 'node' | 'url'>): C
   url: own.url,
   epoch: 0,
   last_sequence: 0,
-  lag: 0,
   nodes: [],
 });
 

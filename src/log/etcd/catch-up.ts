@@ -35,6 +35,7 @@ export async function catchUp(
   let vanishedAt = -1;
   for (;;) {
     const snapshot = await tail.look(repeating);
+    tail.endSeen = snapshot.known?.head.last;
     const known = await believed(snapshot, tail, mirror);
     const { end } = mirror;
     if (end.last === known.head.last) {

@@ -80,6 +80,11 @@ export class ReplicatedLog implements Log {
     return this.tail.known.head;
   }
 
+  /** The newest record that etcd was seen to hold; undefined: etcd was not looked at yet. */
+  get endSeen(): number | undefined {
+    return this.tail.endSeen;
+  }
+
   get(seq: number): LogRecord | undefined {
     return this.mirror.log.get(seq);
   }

@@ -37,6 +37,8 @@ export class Tail {
   trouble: string | undefined;
   /** It was refused because etcd holds less than some node does: no start of anybody helps. */
   isSetBack = false;
+  /** The newest record that etcd was seen to hold; the mirror may lack it. */
+  endSeen: number | undefined;
   private readonly options: TailOptions;
   private readonly signal: AbortSignal;
   private at: KnownHead | undefined;
@@ -61,6 +63,7 @@ export class Tail {
   /** From now on this is what is known of head. */
   adopt(known: KnownHead): void {
     this.at = known;
+    this.endSeen = known.head.last;
     this.pending = undefined;
   }
 

@@ -65,6 +65,19 @@ export function followsOthers(name: string, etcd: () => Etcd): void {
       expect(follower.link.reads).to.be.greaterThan(10);
     });
 
+    it('knows where the log ends from its first look on, while it still copies', async () => {
+      const leader = await leading(device, 3);
+      const follower = await device.node();
+      await leader.log.append([created(4)]);
+      await leader.log.append([created(5)]);
+      const seen: unknown[] = [];
+      await follower.log.catchUp(({ seq }) => seen.push([seq, follower.log.endSeen]));
+      expect(seen).to.deep.equal([
+        [4, 5],
+        [5, 5],
+      ]);
+    });
+
     it('sends no group while it stands back, and is told who leads then', async () => {
       const leader = await leading(device, 3);
       leader.log.standBack(60_000);

@@ -45,6 +45,9 @@ export class ProductNode {
         get head() {
           return log.head;
         },
+        get endSeen() {
+          return log.endSeen;
+        },
         catchUp: () => log.catchUp((record) => standby.took(record)),
         follow: (events) => log.follow(events, (record) => standby.took(record)),
       },
