@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const SOURCES = ['src', 'actors', 'test', 'bench', 'scripts/build.mjs', 'tsconfig.json'];
-/** Makes the manual page, from the commands as they were just built. */
-const MAN = join('scripts', 'man.mjs');
+/** What is made from the build itself: the validators of the forms, then the manual page. */
+const MAKERS = ['validators', 'man'].map((name) => join('scripts', `${name}.mjs`));
 const UNFINISHED = '.building-';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const outDir = process.env.BUILD_DIR ?? 'dist';
-const sources = [...SOURCES, MAN, 'package-lock.json'];
+const sources = [...SOURCES, ...MAKERS, 'package-lock.json'];
 const stamp = stampOf(sources.filter((path) => fs.existsSync(path)));
 const stampFile = join(outDir, '.sources');
 if (!fs.existsSync(stampFile) || fs.readFileSync(stampFile, 'utf8') !== stamp) build();
@@ -28,7 +28,9 @@ function build() {
   const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
   try {
     execFileSync(process.execPath, [tsc, '-p', '.', '--outDir', fresh], { stdio: 'inherit' });
-    if (fs.existsSync(MAN)) execFileSync(process.execPath, [MAN, fresh], { stdio: 'inherit' });
+    for (const maker of MAKERS.filter((path) => fs.existsSync(path))) {
+      execFileSync(process.execPath, [maker, fresh], { stdio: 'inherit' });
+    }
   } catch {
     remove(fresh);
     process.exit(1);

@@ -35,6 +35,15 @@ const BODIES_MAX = 16;
 /** Longer than any id may be: what is too long is told as malformed, with its field. */
 const PARAM_MAX_LENGTH = 1_024;
 
+/** Our routes have no schemas of fastify's: it need not load what makes functions out of them. */
+const WITHOUT_SCHEMAS = {
+  compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas },
+};
+
+function withoutSchemas(): never {
+  throw new Error('a route has a schema, and nothing here makes a function out of one');
+}
+
 export type AppLink = CoordinatorLink & ReadLink & { readonly config: IngressConfig };
 
 /** @param host the address that is listened on. @returns a server that does not listen yet. */
@@ -53,6 +62,7 @@ export async function createApp(
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
+    schemaController: WITHOUT_SCHEMAS,
     clientErrorHandler,
     frameworkErrors: errorHandler,
   });

@@ -2,7 +2,6 @@
 // does is in http-server.ts.
 
 import type { HttpIngressData } from '../ingress/start-data.ts';
-import { warmUp } from '../ingress/warm-up.ts';
 import type { ProducerControl } from '../shared/control.ts';
 import { serveControl } from '../shared/control-port.ts';
 import { HttpServer } from './http-server.ts';
@@ -14,11 +13,7 @@ export default function httpIngress({ control, ...options }: HttpIngressData): P
     const actor: ProducerControl = {
       connect: (end) => server.connect(end),
       connectReader: (port) => server.connectReader(port),
-      async start() {
-        const result = await server.start();
-        if (result.ok) warmUp();
-        return result;
-      },
+      start: () => server.start(),
       quiesce: () => server.quiesce(),
       async stop() {
         await server.stop();

@@ -10,7 +10,6 @@ import { formatRefusal } from '../../src/protocol/format.ts';
 import { Gate } from '../ingress/gate.ts';
 import { ReaderLink } from '../ingress/reader-link.ts';
 import type { SocketIngressData } from '../ingress/start-data.ts';
-import { warmUp } from '../ingress/warm-up.ts';
 import type { ProducerControl, StartResult } from '../shared/control.ts';
 import { serveControl } from '../shared/control-port.ts';
 import { listenText } from '../shared/listen-text.ts';
@@ -38,7 +37,6 @@ export default function socketIngress(data: SocketIngressData): Promise<void> {
         httpAddress = listening.find((address) => address.startsWith('http'));
         try {
           const address = await server.listen({ ...listen, path: socketPath });
-          warmUp();
           return { ok: true, address };
         } catch (error) {
           const { code = 'LISTEN' } = error as NodeJS.ErrnoException;

@@ -1,13 +1,13 @@
 // Owns the words of a refusal for a value that has not the form of its request: which field is
 // wrong, which values are allowed there, and what was probably meant.
 
-import type { ErrorObject } from 'ajv';
 import { nearestName } from '../model/nearest.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';
 import type { Schema } from '../model/schema.ts';
+import type { Fault } from './validators.js';
 
 /** @returns the refusal of a value for the first fault that was found in it. */
-export function explain(schema: Schema, fault: ErrorObject | undefined, value: unknown): Rejected {
+export function explain(schema: Schema, fault: Fault | undefined, value: unknown): Rejected {
   // An unknown field is told before a missing one, because the unknown name may be the missing one
   // misspelt.
   const unknown = unknownField(schema, fault, value);
@@ -78,7 +78,7 @@ function shown(character: string): string {
 /** @returns the path of the first name that the schema does not know, beside or at the fault. */
 function unknownField(
   schema: Schema,
-  fault: ErrorObject | undefined,
+  fault: Fault | undefined,
   value: unknown,
 ): string | undefined {
   const path = fault?.instancePath ?? '';

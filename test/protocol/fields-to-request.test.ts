@@ -1,8 +1,10 @@
 // Requests as they come in: what is taken, what is refused and for which field.
 
 import { expect } from 'chai';
+import { OPERATION_NAMES } from '../../src/model/operations.ts';
 import type { SubmitRequest } from '../../src/model/request.ts';
 import { parseRawSubmit, parseRequest } from '../../src/protocol/fields-to-request.ts';
+import { VALIDATORS } from '../../src/protocol/validators.js';
 
 const limits = { payloadMaxBytes: 1_000 };
 const submit = (fields: object) => parseRequest('submit', fields, limits) as SubmitRequest;
@@ -10,6 +12,12 @@ const hash = (fields: object) =>
   Buffer.from(
     submit({ payload: 'p', request_id: 'r', ...fields }).contentHash ?? Buffer.alloc(0),
   ).toString('hex');
+
+describe('the validators that the build makes', () => {
+  it('are one for each operation', () => {
+    expect(Object.keys(VALIDATORS)).to.have.members(OPERATION_NAMES);
+  });
+});
 
 describe('requests that are taken', () => {
   it('gives payload bytes as they were meant', () => {
