@@ -1,8 +1,8 @@
-// Runs a tier of the tests: `quick` is whatever needs no process of its own; `test` is all that
-// there is, in short rounds, and of the files that start many processes a third each day; `proofs`
-// is each proof at its full size, with all its controls. Which files these are stands in tiers.mjs.
-// Some runs of mocha go on at the same time. It ends with the names of what failed, and with one
-// line that counts all of them; a run that breaks off counts as a failure.
+// Runs a tier of the tests. `quick`: whatever needs no process of its own and waits for no device.
+// `test`: all that there is, in short rounds, but of the files that start many processes a quarter
+// each day. `proofs`: each proof at its full size, with all its controls. Which files these are
+// stands in tiers.mjs. Some runs of mocha go on at the same time. It ends with the names of what
+// failed, and with one line that counts all of them; a run that breaks off counts as a failure.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { runsOf } from './tiers.mjs';
 
 /** Runs that go on at a time. Those that start processes mostly wait: for leases and for ends. */
-const AT_A_TIME = { quick: 2, test: 4, proofs: 3 };
+const AT_A_TIME = { quick: 3, test: 4, proofs: 3 };
 const DAY_MS = 86_400_000;
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));

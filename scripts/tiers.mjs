@@ -2,9 +2,9 @@
 // the files that there are and of the day, so a test can hold the tiers to one another.
 
 /** Files of one run: each run starts mocha once more. */
-const TOGETHER = { quick: 30, withProcesses: 3 };
+const TOGETHER = { quick: 60, onDisk: 20, withProcesses: 5 };
 /** Days from one round of a file that is played by days to its next one. */
-export const DAYS = 3;
+export const DAYS = 4;
 
 /** Files and folders below test/ that take longest: each is a run, and they begin first. */
 export const LONG = [
@@ -50,21 +50,38 @@ export const WITHOUT = [
   'log/etcd/trim',
   'log/etcd/values',
 ];
-/** Of these `test` plays a third, others each day: each starts many processes. */
+/** Those that wait for the device: they flush logs to it many times. */
+export const ON_DISK = [
+  'log/archive',
+  'log/copy-',
+  'log/left-segments',
+  'log/lmdb-',
+  'log/lock',
+  'log/merge',
+];
+/** Of these `test` plays a quarter, others each day: each starts many processes. */
 export const BY_DAYS = [
+  'cli/completion',
+  'cli/offline',
+  'cli/permission',
   'cli/work',
+  'client/payload-schema',
+  'client/signals',
+  'client/transports',
   'client/worker-',
   'e2e/',
   'examples/',
+  'house/build',
   'package/client',
+  'package/contents',
   'package/testing-process',
   'recipes/',
   'rehearse/rehearse',
   'reliability/',
   'simulator/replicated/',
 ];
-/** Those among them that `test` plays whole each day: a server starts, answers and stops. */
-export const DAILY = ['e2e/cli', 'e2e/socket', 'e2e/start', 'e2e/stop', 'e2e/tick'];
+/** Those among them that `test` plays each day: a server starts, answers, is killed and stops. */
+export const DAILY = ['e2e/smoke'];
 /** Those that take whole installations are played with the proofs alone. */
 export const WITH_INSTALLATIONS = ['package/install', 'package/runners', 'package/schemas'];
 /** What these show, they show by trying for long: at full size each is a run. */
@@ -107,13 +124,17 @@ const plain = (runs) => runs.map((files) => ({ files, env: {} }));
  */
 export function runsOf(tier, all, day) {
   const slow = all.filter((name) => isIn(WITH_PROCESSES)(name) && !isIn(WITHOUT)(name));
-  const quick = all.filter((name) => !slow.includes(name));
-  if (tier === 'quick') return plain(inParts(quick, TOGETHER.quick));
+  const others = all.filter((name) => !slow.includes(name));
+  const quick = inParts(
+    others.filter((name) => !isIn(ON_DISK)(name)),
+    TOGETHER.quick,
+  );
+  if (tier === 'quick') return plain(quick);
   if (tier === 'proofs') return plain(inRuns(slow.filter(isProof), isIn([...LONG, ...TRYING])));
   const short = slow.filter((name) => !isIn(WITH_INSTALLATIONS)(name));
   const byDays = longFirst(short.filter(isByDays));
   const today = byDays.filter((_, i) => (i + day) % DAYS === 0);
-  // A file that is played each third day would always have the same of three parts on its days.
+  // A file that is played each fourth day would always have the same of four parts on its days.
   const env = { TURN: String(Math.floor(day / DAYS)) };
   const runs = [
     ...inRuns(today).map((files) => ({ files, env })),
@@ -123,7 +144,8 @@ export function runsOf(tier, all, day) {
   return [
     ...runs.filter(isLongRun),
     ...runs.filter((run) => !isLongRun(run)),
-    ...plain(inParts(quick, TOGETHER.quick)),
+    ...plain(inParts(others.filter(isIn(ON_DISK)), TOGETHER.onDisk)),
+    ...plain(quick),
   ];
 }
 

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 interface Run {
   readonly files: readonly string[];
 }
-type Lists = 'LONG' | 'WITH_PROCESSES' | 'WITHOUT' | 'BY_DAYS' | 'DAILY' | 'PROOFS';
+type Lists = 'LONG' | 'WITH_PROCESSES' | 'WITHOUT' | 'ON_DISK' | 'BY_DAYS' | 'DAILY' | 'PROOFS';
 type Tiers = Readonly<Record<Lists | 'WITH_INSTALLATIONS', readonly string[]>> & {
   readonly DAYS: number;
   runsOf(tier: string, all: readonly string[], day: number): readonly Run[];
@@ -42,7 +42,7 @@ describe('the tiers', () => {
     expect(seldom.filter((name) => !proofs.has(name))).to.deep.equal([]);
   });
 
-  it('play each file within three days, but for whole installations', () => {
+  it('play each file within so many days, but for whole installations', () => {
     const never = tests.filter((name) => !days.some((day) => day.includes(name)));
     const installs = (name: string): boolean =>
       lists.WITH_INSTALLATIONS.some((part) => name.startsWith(part));
@@ -51,6 +51,8 @@ describe('the tiers', () => {
 
   it('play no file twice, and quick within test', () => {
     const quick = played('quick');
+    const onDisk = tests.filter((name) => lists.ON_DISK.some((part) => name.startsWith(part)));
+    expect(quick.filter((name) => onDisk.includes(name))).to.deep.equal([]);
     for (const files of [quick, played('proofs'), ...days]) {
       expect(new Set(files).size).to.equal(files.length);
     }
