@@ -32,6 +32,8 @@ export const LEASE_SECONDS = 2;
 const ASK_MS = 10_000;
 /** Whoever takes a key away gets so many times the silence to lead before it is made again. */
 const STAND_BACK = 2;
+/** But however long the silence may be, requests wait no longer than this. */
+const STAND_BACK_MAX_MS = 5_000;
 
 export class Leadership {
   private readonly options: LeadershipOptions;
@@ -128,7 +130,7 @@ export class Leadership {
   private async standBack(): Promise<void> {
     const { time, silenceMs, mayWrite, standBack } = this.options;
     const { signal } = this.ending;
-    standBack(silenceMs);
+    standBack(Math.min(silenceMs, STAND_BACK_MAX_MS));
     for (let times = 0; times < STAND_BACK && !signal.aborted; times += 1) {
       // A node that has begun to lead has fenced this one, which then ends at once.
       await mayWrite();

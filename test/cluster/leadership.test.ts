@@ -23,14 +23,14 @@ class SlowEtcd extends DirectEtcd {
   }
 }
 
-async function leader() {
+async function leader(silenceMs = SILENCE_MS) {
   const memory = new MemoryEtcd();
   const time = new ClusterTime(memory);
   const etcd = new SlowEtcd(memory);
   const stoodBack: number[] = [];
   const leadership = await Leadership.claim(
     {
-      ...{ etcd, key, time: time.ofNode(), beatMs: BEAT_MS, silenceMs: SILENCE_MS },
+      ...{ etcd, key, time: time.ofNode(), beatMs: BEAT_MS, silenceMs },
       beat: () => ({ node: 'a', url: 'http://a', run: 'a', epoch: 7, at: 1_000_000 }),
       mayWrite: () => Promise.resolve(true),
       standBack: (ms) => stoodBack.push(ms),
@@ -53,6 +53,14 @@ describe('the key of a leader that is asked to step down', () => {
     remove();
     await time.pass(1);
     expect(stoodBack).to.deep.equal([SILENCE_MS]);
+    await leadership.stepDown();
+  });
+
+  it('is waited for a few seconds, however long the silence of a leader may be', async () => {
+    const { time, leadership, stoodBack, remove } = await leader(60_000);
+    remove();
+    await time.pass(1);
+    expect(stoodBack).to.deep.equal([5_000]);
     await leadership.stepDown();
   });
 
