@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { recordsIn } from '../reliability/verified.ts';
+import type { Server } from '../support/server.ts';
 import { Stage } from './support.ts';
 
 describe('serve, at its stop', () => {
@@ -22,31 +23,33 @@ describe('serve, at its stop', () => {
     await server.ended;
   });
 
-  it('opens no debugger at SIGUSR1, says so, and goes on', async () => {
+  it('opens no debugger at SIGUSR1, says so, and goes on until SIGTERM', async () => {
     const server = await stage.serve().ready();
     server.kill('SIGUSR1');
     while (!server.out.includes('SIGUSR1 is ignored')) await pause(5);
     expect(server.err).not.to.include('Debugger');
-    expect((await stage.call('GET', '/v1/stats')).status).to.equal(200);
-    server.kill('SIGTERM');
-    await server.ended;
+    await isStoppedBy('SIGTERM', server);
     expect(server.out).to.include('"signal":"SIGTERM"');
   });
 
   // HUP: the terminal was closed. QUIT: Ctrl-\.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) {
-    it(`answers a parked request empty at ${signal} and ends long before its time`, async () => {
-      const server = await stage.serve().ready();
-      const parked = stage.call('POST', '/v1/leases', { worker_id: 'w', wait_ms: 60_000 });
-      const isParked = async (): Promise<boolean> =>
-        (await stage.call('GET', '/v1/stats')).body['parked_requests'] === 1;
-      while (!(await isParked())) await pause(5);
-      const asked = performance.now();
-      server.kill(signal);
-      expect((await parked).body).to.deep.include({ leases: [] });
-      expect(await server.ended).to.deep.equal({ code: 0, signal: null });
-      expect(performance.now() - asked).to.be.lessThan(30_000);
+  for (const signal of ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const) {
+    it(`answers a parked request empty at ${signal}, and ends`, async () => {
+      await isStoppedBy(signal, await stage.serve().ready());
     });
+  }
+
+  /** A parked request is answered empty, and the server ends long before the request's time. */
+  async function isStoppedBy(signal: NodeJS.Signals, server: Server): Promise<void> {
+    const parked = stage.call('POST', '/v1/leases', { worker_id: 'w', wait_ms: 60_000 });
+    const isParked = async (): Promise<boolean> =>
+      (await stage.call('GET', '/v1/stats')).body['parked_requests'] === 1;
+    while (!(await isParked())) await pause(5);
+    const asked = performance.now();
+    server.kill(signal);
+    expect((await parked).body).to.deep.include({ leases: [] });
+    expect(await server.ended).to.deep.equal({ code: 0, signal: null });
+    expect(performance.now() - asked).to.be.lessThan(30_000);
   }
 
   it('under load loses nothing that was answered', async () => {
