@@ -86,6 +86,20 @@ export const DAILY = ['e2e/smoke'];
 export const WITH_INSTALLATIONS = ['package/install', 'package/runners', 'package/schemas'];
 /** What these show, they show by trying for long: at full size each is a run. */
 const TRYING = ['reliability/', 'simulator/'];
+/** At full size these take longest: they begin first, in this order. */
+export const LONGEST = [
+  'rehearse/rehearse-bad',
+  'reliability/crash-images',
+  'rehearse/rehearse',
+  'reliability/nodes',
+  'e2e/cluster-',
+  'reliability/failing-device',
+  'reliability/mixed',
+  'simulator/',
+  'reliability/clock',
+  'log/etcd/replicated-log',
+  'reliability/every-call',
+];
 /** Those that `proofs` plays at their full size, and whole. */
 export const PROOFS = [
   ...BY_DAYS,
@@ -130,7 +144,7 @@ export function runsOf(tier, all, day) {
     TOGETHER.quick,
   );
   if (tier === 'quick') return plain(quick);
-  if (tier === 'proofs') return plain(inRuns(slow.filter(isProof), isIn([...LONG, ...TRYING])));
+  if (tier === 'proofs') return plain(proofRuns(slow.filter(isProof)));
   const short = slow.filter((name) => !isIn(WITH_INSTALLATIONS)(name));
   const byDays = longFirst(short.filter(isByDays));
   const today = byDays.filter((_, i) => (i + day) % DAYS === 0);
@@ -147,6 +161,14 @@ export function runsOf(tier, all, day) {
     ...plain(inParts(others.filter(isIn(ON_DISK)), TOGETHER.onDisk)),
     ...plain(quick),
   ];
+}
+
+function proofRuns(names) {
+  const place = ([name]) => {
+    const found = LONGEST.findIndex((part) => name.startsWith(part));
+    return found < 0 ? LONGEST.length : found;
+  };
+  return inRuns(names, isIn([...LONG, ...TRYING])).toSorted((a, b) => place(a) - place(b));
 }
 
 const longFirst = (names) => [...names.filter(isLong), ...names.filter((name) => !isLong(name))];

@@ -9,8 +9,9 @@ import { expect } from 'chai';
 interface Run {
   readonly files: readonly string[];
 }
-type Lists = 'LONG' | 'WITH_PROCESSES' | 'WITHOUT' | 'ON_DISK' | 'BY_DAYS' | 'DAILY' | 'PROOFS';
-type Tiers = Readonly<Record<Lists | 'WITH_INSTALLATIONS', readonly string[]>> & {
+type Lists = 'WITH_PROCESSES' | 'WITHOUT' | 'ON_DISK' | 'BY_DAYS' | 'DAILY' | 'PROOFS';
+type Others = 'LONG' | 'LONGEST' | 'WITH_INSTALLATIONS';
+type Tiers = Readonly<Record<Lists | Others, readonly string[]>> & {
   readonly DAYS: number;
   runsOf(tier: string, all: readonly string[], day: number): readonly Run[];
 };
