@@ -22,6 +22,8 @@ import { SocketOutput } from './output.ts';
 
 /** Open calls of one connection, weighed by what their answers may come to. */
 const WEIGHT_MAX = 1_024;
+/** Nobody makes us hold more who has yet to give the token. */
+const STRANGERS_LINE_MAX_BYTES = 65_536;
 /** Answers that the peer has not taken: no further line is read beyond this. */
 const OWED_MAX_BYTES = 1_048_576;
 /** How long a peer that is turned away may take to read why. */
@@ -54,7 +56,8 @@ export class SocketPeer implements Settling {
     this.#reader = new LineReader(
       (first) => {
         this.#opensJson = opensJson(first);
-        return first === 0x5b ? backend.batchMaxBytes : backend.lineMaxBytes;
+        const most = first === 0x5b ? backend.batchMaxBytes : backend.lineMaxBytes;
+        return this.#admission.isOpen ? most : Math.min(most, STRANGERS_LINE_MAX_BYTES);
       },
       (limitBytes) => this.#tooLong(limitBytes),
     );

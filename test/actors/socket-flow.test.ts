@@ -79,6 +79,23 @@ describe('socket flow', () => {
     expect(light.every((each: { result?: object }) => each.result !== undefined)).to.equal(true);
   });
 
+  it('holds no long line of a peer that has not given the token', async () => {
+    backend.token = 'secret';
+    backend.lineMaxBytes = 1_000_000;
+    backend.batchMaxBytes = 1_000_000;
+    const peer = open();
+    const long = 'x'.repeat(100_000);
+    peer.send(call(1, 'submit', { payload: long }), `[${call(2, 'submit', { payload: long })}]`);
+    const refused = await peer.answers(2);
+    for (const { error } of refused) expect(error.data).to.include({ limit_bytes: 65_536 });
+    peer.send(
+      call(3, 'auth', { token: 'secret' }),
+      call(4, 'kill', { task_id: 'T1', reason: long }),
+    );
+    const [, , admitted, taken] = await peer.answers(4);
+    expect([admitted.result.outcome, taken.id]).to.deep.equal(['OK', 4]);
+  });
+
   it('drops a half line that never ends, not one that is slow', async () => {
     const impatient = new SocketServer(backend, 200);
     const address = await impatient.listen({ host: '127.0.0.1', port: 0 });
