@@ -1,5 +1,5 @@
 // Runs a tier of the tests. `quick`: whatever needs no process of its own and waits for no device.
-// `test`: all that there is, in short rounds, but of the files that start many processes a quarter
+// `test`: all that there is, in short rounds, but of the files that start many processes a fifth
 // each day. `proofs`: each proof at its full size, with all its controls. Which files these are
 // stands in tiers.mjs. Some runs of mocha go on at the same time. It ends with the names of what
 // failed, and with one line that counts all of them; a run that breaks off counts as a failure.

@@ -4,7 +4,7 @@
 /** Files of one run: each run starts mocha once more. */
 const TOGETHER = { quick: 60, onDisk: 20, withProcesses: 5 };
 /** Days from one round of a file that is played by days to its next one. */
-export const DAYS = 4;
+export const DAYS = 5;
 
 /** Files and folders below test/ that take longest: each is a run, and they begin first. */
 export const LONG = [
@@ -59,7 +59,7 @@ export const ON_DISK = [
   'log/lock',
   'log/merge',
 ];
-/** Of these `test` plays a quarter, others each day: each starts many processes. */
+/** Of these `test` plays a fifth, others each day: each starts many processes. */
 export const BY_DAYS = [
   'cli/completion',
   'cli/offline',
@@ -148,7 +148,7 @@ export function runsOf(tier, all, day) {
   const short = slow.filter((name) => !isIn(WITH_INSTALLATIONS)(name));
   const byDays = longFirst(short.filter(isByDays));
   const today = byDays.filter((_, i) => (i + day) % DAYS === 0);
-  // A file that is played each fourth day would always have the same of four parts on its days.
+  // A file that is played each fifth day would always have the same of five parts on its days.
   const env = { TURN: String(Math.floor(day / DAYS)) };
   const runs = [
     ...inRuns(today).map((files) => ({ files, env })),
