@@ -19,6 +19,7 @@ import type { EtcdCluster } from '../support/etcd-cluster.ts';
 import { ownPort } from '../support/own-port.ts';
 import { cleanEnv, type Fields } from '../support/server.ts';
 import { sized } from '../support/tier.ts';
+import { untilNextLook } from '../support/waiting.ts';
 
 /** Far longer than any failover: a busy neighbour may hold everything up. */
 const PATIENCE_MS = 60_000;
@@ -173,14 +174,14 @@ export class ClusterStage {
 
   async until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
     const end = performance.now() + PATIENCE_MS;
-    for (;;) {
+    for (let looks = 0; ; looks += 1) {
       const found = await look();
       if (found !== undefined && found !== false) return found;
       const said = [...this.nodes].map(
         ([name, { out, err }]) => `${name}: ${err || out.slice(-900)}`,
       );
       if (performance.now() > end) throw new Error(`not in time: ${what}\n${said.join('\n')}`);
-      await pause(20);
+      await untilNextLook(looks);
     }
   }
 

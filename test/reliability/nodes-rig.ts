@@ -2,11 +2,11 @@
 // clients over ways that can fall silent, the second one's wall clock can be set, and one that
 // ended is started again, as a service manager does.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { ClusterStage } from '../e2e/cluster-stage.ts';
 import { type Lost, SilentProxy } from '../e2e/silent-proxy.ts';
 import type { EtcdCluster } from '../support/etcd-cluster.ts';
 import type { Fields } from '../support/server.ts';
+import { untilNextLook } from '../support/waiting.ts';
 import { MovedClock } from './moved-clock.ts';
 
 export const NODES = ['a', 'b'] as const;
@@ -22,7 +22,6 @@ interface Whole {
 /** Far longer than all that a fault may take: a busy neighbour may hold everything up. */
 const PATIENCE_MS = 60_000;
 const VIEW_MS = 1_000;
-const LOOK_MS = 25;
 
 interface Ways {
   readonly etcd: readonly SilentProxy[];
@@ -160,7 +159,7 @@ export class NodesRig {
 
   private async until(what: string, look: () => Promise<boolean>): Promise<void> {
     const end = performance.now() + PATIENCE_MS;
-    while (!(await look())) {
+    for (let looks = 0; !(await look()); looks += 1) {
       if (performance.now() > end) {
         const said = NODES.map((node) => {
           const { err, out } = this.stage.node(node);
@@ -168,7 +167,7 @@ export class NodesRig {
         });
         throw new Error(`not in time: ${what}\n${said.join('\n')}`);
       }
-      await pause(LOOK_MS);
+      await untilNextLook(looks);
     }
   }
 }

@@ -11,6 +11,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Ended, EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { ownPort } from './own-port.ts';
+import { untilNextLook } from './waiting.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -179,9 +180,9 @@ export class Server {
   /** Waits until /readyz answers with this status. @throws Error when it ends or takes too long. */
   async reaches(status: number, timeoutMs = 90_000): Promise<void> {
     const end = performance.now() + timeoutMs;
-    while (this.over === undefined && performance.now() < end) {
+    for (let looks = 0; this.over === undefined && performance.now() < end; looks += 1) {
       if ((await this.status('/readyz')) === status) return;
-      await pause(20);
+      await untilNextLook(looks);
     }
     const how = this.over === undefined ? `no ${status} after ${timeoutMs} ms` : 'the server ended';
     throw new Error(`${how}: ${this.err || this.out.slice(-2_000)}`);
