@@ -128,7 +128,7 @@ export function queueRow(queue: Queue, state: State, now: number) {
     eligible,
     delayed: (counts[0] as number) - eligible,
     oldest_waiting_ms: first === NONE ? 0 : now - state.tasks.eligibleAt(first),
-    next_eligible_at: queue.nextEligibleAt(state.tasks),
+    next_eligible_at: queue.nextDelayedAt(state.tasks, now),
   };
 }
 

@@ -39,6 +39,17 @@ export class Queue {
     return top === undefined ? undefined : table.eligibleAt(top);
   }
 
+  /** The same, counted from now: what was delayed may be eligible by now and not leased yet. */
+  nextDelayedAt(table: TaskTable, now: number): number | undefined {
+    let next = Number.POSITIVE_INFINITY;
+    this.visitHeap((row) => {
+      const at = table.eligibleAt(row);
+      if (at > now) next = Math.min(next, at);
+      return at <= now;
+    });
+    return next === Number.POSITIVE_INFINITY ? undefined : next;
+  }
+
   /** Appends a row whose eligible_at is its record's own time: never before the list's last. */
   append(table: TaskTable, row: number): void {
     table.setLinks(row, NONE, this.tail);
@@ -82,17 +93,24 @@ export class Queue {
 
   private countHeap(holds: (row: number) => boolean, limit: number): number {
     let count = 0;
-    const places = [0];
-    while (count < limit) {
-      const place = places.pop();
-      if (place === undefined) break;
-      const row = this.heap[place];
-      // Below a row for which it does not hold, it holds for none: the heap is in the same order.
-      if (row === undefined || !holds(row)) continue;
+    this.visitHeap((row) => {
+      if (count >= limit || !holds(row)) return false;
       count += 1;
-      places.push(2 * place + 1, 2 * place + 2);
-    }
+      return true;
+    });
     return count;
+  }
+
+  /**
+   * @param holds asked for the rows below a row only where it held for that row: for later rows it
+   *   holds no more, because the heap is in the same order
+   */
+  private visitHeap(holds: (row: number) => boolean): void {
+    const places = [0];
+    for (let place = places.pop(); place !== undefined; place = places.pop()) {
+      const row = this.heap[place];
+      if (row !== undefined && holds(row)) places.push(2 * place + 1, 2 * place + 2);
+    }
   }
 
   private removeListed(table: TaskTable, row: number): void {

@@ -54,6 +54,23 @@ describe('overview', () => {
     expect(await body(world, 'queues')).to.have.nested.property('[1].last_asked_at', START + 360);
   });
 
+  // A delayed task that is eligible by now is one until somebody leases it.
+  it('of queues: the next time is later than now, whatever is eligible already', async () => {
+    const world = await World.started();
+    for (const delayMs of [100, 400, 200, 300, 300]) await world.submit({ queue: 'a', delayMs });
+    const next = async (): Promise<unknown> =>
+      (await body(world, 'queues'))[0]?.['next_eligible_at'];
+    expect(await next()).to.equal(START + 100);
+    world.time += 100;
+    expect(await next()).to.equal(START + 200);
+    world.time += 110;
+    expect(await next()).to.equal(START + 300);
+    world.time += 90;
+    expect(await next()).to.equal(START + 400);
+    world.time += 100;
+    expect(await next()).to.equal(undefined);
+  });
+
   it('of workers: who was heard of last, and what each holds', async () => {
     const world = await World.started();
     await world.submit();
