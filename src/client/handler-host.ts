@@ -17,18 +17,26 @@ export const handling = new AsyncLocalStorage<Lease>();
 /** @throws LeaseholdError INVALID_OPTION */
 export function hostFor(
   handler: Handler | URL,
-  threads: number,
+  { concurrency, threads }: { readonly concurrency: number; readonly threads: number },
   schema: Schema | undefined,
 ): HandlerHost {
   if (handler instanceof URL) {
-    if (schema === undefined) return new HandlerPool(handler, threads);
-    const text = 'a schema cannot go into other threads: the module has to call it itself';
-    throw new LeaseholdError('INVALID_OPTION', `Worker: schema: ${text}`);
+    if (schema !== undefined) {
+      throw refused(
+        'schema: a schema cannot go into other threads: the module has to call it itself',
+      );
+    }
+    if (concurrency === 1) return new HandlerPool(handler, threads);
+    throw refused('concurrency is for a handler that is a function; for a module, give threads');
   }
   const not = whyNoHandler(handler);
-  if (not === undefined) return inlineHost(handler, schema);
-  throw new LeaseholdError('INVALID_OPTION', `Worker: handler: ${not}`);
+  if (not !== undefined) throw refused(`handler: ${not}`);
+  if (threads === 1) return inlineHost(handler, schema);
+  throw refused('threads are for a handler that is a module; for a function, give concurrency');
 }
+
+const refused = (why: string): LeaseholdError =>
+  new LeaseholdError('INVALID_OPTION', `Worker: ${why}`);
 
 /** @returns why it cannot do a task, or undefined: it is a function that can be called. */
 export function whyNoHandler(handler: unknown): string | undefined {

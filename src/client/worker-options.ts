@@ -17,7 +17,7 @@ export interface WorkerOptions<Payload = unknown> extends Omit<ClientOptions, 'o
    */
   readonly schema?: Schema<unknown, Payload> | undefined;
   readonly queues?: readonly string[];
-  /** Tasks in hand at a time, in this thread; 1. */
+  /** Tasks in hand at a time, in this thread, when `handler` is a function; 1. */
   readonly concurrency?: number;
   /** Runs a module URL in so many threads, one task each; 1. For work that keeps a CPU busy. */
   readonly threads?: number;

@@ -66,7 +66,7 @@ export class Worker<Payload = unknown> extends WorkerVoice {
     super(options.quiet ?? false);
     this.#options = options;
     const { handler, concurrency = 1, threads = 1, schema } = this.#options;
-    this.#host = hostFor(handler, threads, schema);
+    this.#host = hostFor(handler, { concurrency, threads }, schema);
     this.#slots = handler instanceof URL ? threads : concurrency;
     const random = randomBytes(4).toString('hex');
     this.workerId = options.workerId ?? `${hostname()}:${process.pid}:${random}`;

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { Client, Worker } from '../../src/index.ts';
 
 const handler = (): void => {};
+const MODULE = new URL('file:///no-such-module.mjs');
 const LEASE = { taskId: 'T2', leaseId: 'L3' };
 
 /** TypeScript refuses these, too; a program in JavaScript is not asked. */
@@ -47,6 +48,8 @@ describe('options', () => {
     'no slots': [() => new Worker({ handler, concurrency: 0 }), 'concurrency'],
     'endless slots': [() => new Worker({ handler, concurrency: Infinity }), 'concurrency'],
     'no threads': [() => new Worker({ handler, threads: 0 }), 'threads'],
+    'threads for a function': [() => new Worker({ handler, threads: 4 }), 'concurrency'],
+    'concurrency of a module': [() => new Worker({ handler: MODULE, concurrency: 4 }), 'threads'],
     'a wait that no server grants': [() => new Worker({ handler, waitMs: 60_001 }), 'waitMs'],
     'heartbeats by nobody': [() => new Worker({ handler, heartbeat: 'none' as Odd }), 'heartbeat'],
     'no handler': [() => new Worker({} as Odd), 'handler'],
