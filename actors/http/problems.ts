@@ -44,6 +44,8 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal, status?: numb
 /** Methods by pattern, for 405: a path that is known under another method is no unknown route. */
 export type RouteList = readonly { readonly method: string; readonly url: string }[];
 
+const NO_ROUTE = 'There is no route of this path; GET /openapi.json lists them.';
+
 export function notFoundHandler(routes: RouteList) {
   const known = routes.map(({ method, url }) => ({
     method,
@@ -53,7 +55,7 @@ export function notFoundHandler(routes: RouteList) {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter((route) => route.path.test(path)).map(({ method }) => method);
     if (methods.length === 0) {
-      return sendRefusal(reply, rejected('unknown_route', 'There is no route of this path.'));
+      return sendRefusal(reply, rejected('unknown_route', NO_ROUTE));
     }
     const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     reply.header('allow', allow.join(', '));
@@ -137,5 +139,5 @@ function badRequest(code = ''): string {
   if (/HEADER|CONTENT_LENGTH|TRANSFER_ENCODING/.test(code)) {
     return 'The headers are not well-formed, or contradict each other.';
   }
-  return 'These bytes are no HTTP request.';
+  return 'These bytes are no HTTP request; the port for JSON-RPC lines is another one.';
 }

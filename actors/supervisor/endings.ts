@@ -44,5 +44,8 @@ export async function withOwner(
   isLocked: (dataDir: string) => Promise<boolean>,
 ): Promise<string> {
   if (code !== 'EADDRINUSE' || !(await isLocked(dataDir))) return message;
-  return `${message}. Another port is not enough: a coordinator already runs on ${dataDir}`;
+  return (
+    `${message}. A coordinator already runs on ${dataDir}: ` +
+    'to start a second one, choose another --data-dir, too'
+  );
 }

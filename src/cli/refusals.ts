@@ -20,7 +20,7 @@ export function refusalText(body: Wire): string {
       ? ''
       : ` First: ${first_report} was ${first_outcome}, record ${first_record}.`;
   const caused = typeof record === 'number' ? ` Record ${record}.` : '';
-  const sentence = flagWords(String(detail ?? reason)).replace(/\.?$/, '.');
+  const sentence = flagWords(String(detail ?? reason)).replace(/[^.?]$/, '$&.');
   const leads = typeof leader === 'string' ? ` leader: ${leader}` : '';
   return `${outcome} ${reason}: ${sentence}${first}${caused}${leads}`;
 }

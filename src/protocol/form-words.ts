@@ -14,7 +14,7 @@ export function explain(schema: Schema, fault: Fault | undefined, value: unknown
   if (unknown !== undefined) {
     const field = dotted(unknown);
     const meant = meantBy(schema, unknown);
-    return rejected('malformed', `There is no field ${field} here${meant}.`, { field });
+    return rejected('malformed', `There is no field ${field} here${meant}`, { field });
   }
   if (fault?.keyword === 'required') {
     const field = dotted(`${fault.instancePath}/${fault.params.missingProperty}`);
@@ -30,17 +30,20 @@ export function explain(schema: Schema, fault: Fault | undefined, value: unknown
   return rejected('malformed', detail, { field });
 }
 
-/** Where a field of this name belongs, or which name is meant. @param path of the unknown name */
+/**
+ * The end of the sentence: where a field of this name belongs, or which name is meant.
+ * @param path of the unknown name
+ */
 function meantBy(schema: Schema, path: string): string {
   const given = steps(path);
   const name = given.pop() as string;
   const parent = given.length === 0 ? '' : `${given.join('.')}.`;
   const elsewhere = fieldsIn(schema).find((field) => field.split('.').at(-1) === name);
-  if (elsewhere !== undefined) return `, but there is ${elsewhere}`;
+  if (elsewhere !== undefined) return `, but there is ${elsewhere}.`;
   const { properties = {} } = nodeAt(schema, path.slice(0, path.lastIndexOf('/')));
   // Of a name of one or two letters every short one is near.
   const nearest = name.length < 3 ? undefined : nearestName(name, Object.keys(properties));
-  return nearest === undefined ? '' : `; did you mean ${parent}${nearest}?`;
+  return nearest === undefined ? '.' : `; did you mean ${parent}${nearest}?`;
 }
 
 /** @returns all fields of a form, those of an object within it with its name and a dot before. */

@@ -14,7 +14,10 @@ describe('a server that cannot listen', () => {
     const lock = await lockDirectory(dir);
     try {
       const said = await withOwner(taken, dir, isLocked);
-      expect(said).to.include('choose another port').and.include(`already runs on ${dir}`);
+      expect(said).to.equal(
+        `choose another port. A coordinator already runs on ${dir}: ` +
+          'to start a second one, choose another --data-dir, too',
+      );
       expect(await withOwner({ ...taken, code: 'EACCES' }, dir, isLocked)).to.equal(taken.message);
       expect(await withOwner(taken, path.join(dir, 'none'), isLocked)).to.equal(taken.message);
     } finally {

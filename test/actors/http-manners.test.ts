@@ -100,7 +100,7 @@ describe('HTTP manners', () => {
   it('what is wrong with bytes on the wire is told by its kind', async () => {
     const post = 'POST /v1/tasks HTTP/1.1\r\nhost: localhost\r\n';
     for (const [bytes, words, isEnded] of [
-      ['no HTTP at all\r\n\r\n', 'These bytes are no HTTP request.'],
+      ['no HTTP at all\r\n\r\n', 'no HTTP request; the port for JSON-RPC lines is another one.'],
       [`${post}transfer-encoding: chunked\r\n\r\nzz\r\n`, 'The chunks of the body'],
       [`${post}content-length: many\r\n\r\n`, 'The headers are not well-formed'],
       [`${post}content-length: 10\r\n\r\n{`, 'The connection ended before the request', true],

@@ -16,6 +16,13 @@ describe('a refusal as commands print it', () => {
     expect(refusalText({ ...refusal, detail })).to.include(': --queue must be the name of a queue');
   });
 
+  it('ends with one full stop, and with none behind a question', () => {
+    const said = (detail: string): string => refusalText({ ...refusal, detail });
+    expect(said('no task T9 is remembered')).to.match(/ remembered\.$/);
+    expect(said('This node follows.')).to.match(/ follows\.$/);
+    expect(said('did you mean queues?')).to.match(/ queues\?$/);
+  });
+
   it('says which node leads, when the server knows it', () => {
     const leader = 'http://a.example:5327';
     expect(refusalText({ ...refusal, leader })).to.equal(
