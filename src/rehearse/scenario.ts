@@ -22,16 +22,18 @@ export interface Scenario {
 
 export const WORKERS = 'docs/WORKERS.md';
 
+const NO_EFFECTS = 'the worker tells no effects (docs/REHEARSE.md#effects)';
+
 export const needsEffects = ({ hasEffects }: Known): string | undefined =>
-  hasEffects ? undefined : 'the worker tells no effects to the ledger';
+  hasEffects ? undefined : NO_EFFECTS;
 
 export const needsTime = ({ hasEffects, hasHeartbeats }: Known): string | undefined =>
   hasEffects || hasHeartbeats
     ? undefined
-    : 'the worker tells no effects, and its task is over before a heartbeat is due';
+    : `${NO_EFFECTS}, and its task is over before a heartbeat is due`;
 
 export const needsQuestion = (known: Known): string | undefined => {
-  if (known.withEffect.size === 0) return 'the worker tells no effects';
+  if (known.withEffect.size === 0) return NO_EFFECTS;
   return known.asksBeforeEffect
     ? undefined
     : 'the worker sends no heartbeat before its effect, to ask for its lease';

@@ -15,10 +15,10 @@ import { Stage } from './support.ts';
 
 const execute = promisify(execFile);
 /**
- * The transcript's leases of 10 s would hold up the suite: all its times are divided by this. Where
+ * The transcript's leases of 20 s would hold up the suite: all its times are divided by this. Where
  * a machine is too slow for leases so short, the transcript is played as it stands.
  */
-const FASTER = [4, 1] as const;
+const FASTER = [8, 1] as const;
 type Factor = (typeof FASTER)[number];
 const LONG = ['twice', 'rehearsal'];
 const EXECUTED = `"${process.execPath}" "${EXECUTABLE}"`;
