@@ -2,7 +2,7 @@
 // the files that there are and of the day, so a test can hold the tiers to one another.
 
 /** Files of one run: each run starts mocha once more. */
-const TOGETHER = { quick: 60, onDisk: 20, withProcesses: 5 };
+const TOGETHER = { quick: 60, onDisk: 7, withProcesses: 5 };
 /** Days from one round of a file that is played by days to its next one. */
 export const DAYS = 5;
 
@@ -134,7 +134,7 @@ const plain = (runs) => runs.map((files) => ({ files, env: {} }));
  * @param tier quick, test or proofs
  * @param all test files, sorted, by their names below test/ without an ending
  * @param day which of the files that are played by days are played
- * @returns the runs of mocha, those that take longest first, each with its environment
+ * @returns the runs of mocha, those that take or wait longest first, each with its environment
  */
 export function runsOf(tier, all, day) {
   const slow = all.filter((name) => isIn(WITH_PROCESSES)(name) && !isIn(WITHOUT)(name));
@@ -156,9 +156,9 @@ export function runsOf(tier, all, day) {
   ];
   const isLongRun = ({ files }) => isLong(files[0]);
   return [
+    ...plain(inParts(others.filter(isIn(ON_DISK)), TOGETHER.onDisk)),
     ...runs.filter(isLongRun),
     ...runs.filter((run) => !isLongRun(run)),
-    ...plain(inParts(others.filter(isIn(ON_DISK)), TOGETHER.onDisk)),
     ...plain(quick),
   ];
 }
