@@ -39,7 +39,10 @@ export async function labCluster(first: number, name: string, io: Io): Promise<v
   const over = new AbortController();
   const stop = (): void => over.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
-  const tell = (text: string): void => say(io.stdout, `— ${text}`);
+  // Ctrl-C reaches the processes of the lab, too, and none of them is started again.
+  const tell = (text: string): void => {
+    if (!over.signal.aborted) say(io.stdout, `— ${text}`);
+  };
   const etcd = await LabEtcd.start(dir, cleanUp, tell).catch(async (error: unknown) => {
     await cleanUp.close();
     throw error;

@@ -62,8 +62,13 @@ describe('lab', () => {
     process.kill(Number(await says(new RegExp(`ode ${leader} is process (\\d+)`))), 'SIGKILL');
     await says(/node (\w) leads, after \d+ ms/);
     await says(/node (\w) runs again/);
+    // As Ctrl-C in a terminal, which reaches every process of the group.
+    const members = [...lab.out.matchAll(/m\d is process (\d+)/g)].map(([, pid]) => Number(pid));
     lab.kill('SIGINT');
+    for (const pid of members) process.kill(pid, 'SIGINT');
     expect((await lab.ended).code).to.equal(0);
+    expect(members).to.have.length(3);
+    expect(lab.out).not.to.match(/etcd m\d is gone/);
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 });
