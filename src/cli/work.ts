@@ -26,6 +26,7 @@ import { execRun } from './exec-run.ts';
 import { flagWords } from './refusals.ts';
 import { DEFAULT_URL, tokenOf } from './server-options.ts';
 import { troubleText } from './trouble.ts';
+import { tellTrouble } from './work-trouble.ts';
 
 interface Options {
   readonly exec: string;
@@ -116,6 +117,7 @@ async function work(options: Options, io: Io): Promise<void> {
     rejections += 1;
   });
   tell(worker, options, io);
+  tellTrouble(worker, given, io.stderr);
   // Whoever asks again wants it now: leases are still given back, and commands ended.
   ignoreDebuggerSignal(() => say(io.stderr, 'leasehold: SIGUSR1 is ignored'));
   const endSignals = onStopSignals((wish) => {
@@ -198,5 +200,4 @@ function tell(worker: Worker, { json, quiet }: Options, { stderr }: Io): void {
   worker.on('released', ({ task, outcome }) => line('released', task, { record: outcome.record }));
   worker.on('lost', ({ task, reason }) => line('lost', task, { reason }));
   worker.on('rejected', ({ task, outcome }) => line('REJECTED', task, { reason: outcome.reason }));
-  worker.on('error', (error) => say(stderr, `leasehold: ${error.message}`));
 }
