@@ -28,14 +28,18 @@ function eligibleText({ state, created_at: created, eligible_at: at }: Fields): 
   return dayText(at) === dayText(created) ? time : `${dayText(at).slice(5)} ${time}`;
 }
 
-/** The lease of a running attempt, else why the last one failed or was given back. */
+/**
+ * The lease of a running attempt, else why the last one failed or was given back. A task that is
+ * COMPLETED or DEAD is so for another reason, which came later.
+ */
 function detailText(task: Fields): string {
-  const { lease, last_failure_reason: reason, last_failure_kind: kind } = task;
+  const { state, lease, last_failure_reason: reason, last_failure_kind: kind } = task;
   if (typeof lease === 'object' && lease !== null) {
     const { lease_id, worker_id } = lease as Fields;
     return `${lease_id} ${worker_id}`;
   }
   if (typeof reason !== 'string') return '';
   const what = kind === 'released' ? 'given back' : 'failed';
-  return `${what}: ${reason.trim().replace(/\s+/g, ' ')}`;
+  const when = state === 'COMPLETED' || state === 'DEAD' ? 'before: ' : '';
+  return `${when}${what}: ${reason.trim().replace(/\s+/g, ' ')}`;
 }

@@ -25,7 +25,7 @@ import { execHandler } from './exec-handler.ts';
 import { execRun } from './exec-run.ts';
 import { flagWords } from './refusals.ts';
 import { DEFAULT_URL, tokenOf } from './server-options.ts';
-import { troubleText } from './trouble.ts';
+import { failureOf, troubleText } from './trouble.ts';
 import { tellTrouble } from './work-trouble.ts';
 
 interface Options {
@@ -162,7 +162,7 @@ async function askResultMaxBytes(
     return payloadMaxBytes(await client.config()) ?? RESULT_MAX_BYTES;
   } catch (error) {
     const { code, message, cause } = error as LeaseholdError;
-    if (code !== 'UNREACHABLE') throw new CliError(EXIT.failed, `${url}: ${message}`);
+    if (code !== 'UNREACHABLE') throw failureOf(error, url.join());
     const why = cause instanceof TransportFailure ? troubleText(cause) : message;
     throw new CliError(EXIT.noServer, `no answer from ${url}: ${why}`);
   } finally {

@@ -71,6 +71,11 @@ describe('the columns of the overview', () => {
     expect(cells(columns, failed)).to.include({ detail: 'failed: no route' });
     const released = { ...row, last_failure_reason: 'stopped', last_failure_kind: 'released' };
     expect(cells(columns, released)).to.include({ detail: 'given back: stopped' });
+    // Why it is DEAD or COMPLETED is another matter.
+    for (const state of ['DEAD', 'COMPLETED']) {
+      const after = cells(columns, { ...released, state });
+      expect(after).to.include({ detail: 'before: given back: stopped' });
+    }
   });
 
   it('of durations', () => {

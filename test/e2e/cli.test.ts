@@ -329,7 +329,9 @@ describe('the command line', () => {
       const url = { LEASEHOLD_URL: guarded.url };
       const refused = await command(['stats'], { env: url });
       expect(refused.code).to.equal(1);
-      expect(refused.err).to.include('unauthorized');
+      expect(refused.err).to.include('unauthorized').and.include('--token-file');
+      const worker = await command(['work', '--exec', 'cat'], { env: url });
+      expect(worker).to.deep.equal({ ...refused, out: '' });
       const ofFile = await command(['stats', '--token-file', file], { env: url });
       expect(ofFile.code).to.equal(0);
       const env = { ...url, LEASEHOLD_TOKEN: 'secret-abc' };
