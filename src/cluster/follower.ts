@@ -3,7 +3,13 @@
 // silent without a word costs time and never a record.
 
 import { type Etcd, EtcdError, type Watch, type WatchEvent } from '../log/etcd/etcd.ts';
-import type { Time } from './time.ts';
+import { pause, type Time } from './time.ts';
+
+/**
+ * So long what a watch has shown waits for more, because one flush of the copy costs the same for
+ * all of it. A node that begins to lead does not wait: it reads what it lacks.
+ */
+const GATHER_MS = 20;
 
 /** The copy of the log that this node keeps. */
 export interface Copy {
@@ -48,6 +54,7 @@ export class Follower {
       while (!signal.aborted) {
         await this.once();
         if (!signal.aborted) await this.more();
+        if (this.shown.length > 0) await pause(this.options.time, GATHER_MS, signal);
       }
     } finally {
       signal.removeEventListener('abort', stop);

@@ -11,12 +11,16 @@ import { ClusterTime, settled } from './cluster-time.ts';
 
 const PREFIX = '/leasehold/orders/';
 const POLL_MS = 600;
+/** More than what was shown waits for what else may come. */
+const GATHERED_MS = 20;
 
 /** A copy whose records are the puts of `head`: it counts how it learnt of them. */
 class CountingCopy implements Copy {
   lastNumber = 0;
   reads = 0;
   followed = 0;
+  /** How often it was given what was shown. */
+  times = 0;
   trouble: Error | undefined;
   isBlind = false;
   private readonly etcd: MemoryEtcd;
@@ -35,6 +39,7 @@ class CountingCopy implements Copy {
 
   follow(events: readonly WatchEvent[]): Promise<'followed' | 'behind'> {
     if (this.isBlind) return Promise.resolve('behind');
+    this.times += 1;
     for (const event of events) {
       if (event.type !== 'put' || event.kv.key !== `${PREFIX}head`) continue;
       this.followed += 1;
@@ -59,31 +64,44 @@ function stage(wrap: (etcd: Etcd) => Etcd = (etcd) => etcd) {
     told: (trouble) => troubles.push(trouble),
   });
   const over = follower.run(ending.signal);
-  const write = async (record: number): Promise<void> => {
-    etcd.txn([], [{ put: `${PREFIX}head`, value: Buffer.from(String(record)) }]);
-    await settled();
+  const writes = async (...records: number[]): Promise<void> => {
+    for (const record of records) {
+      etcd.txn([], [{ put: `${PREFIX}head`, value: Buffer.from(String(record)) }]);
+      await settled();
+    }
+    await time.pass(GATHERED_MS);
   };
-  return { etcd, time, copy, troubles, write, over, stop: () => ending.abort() };
+  return { etcd, time, copy, troubles, writes, over, stop: () => ending.abort() };
 }
 
 describe('a node that follows', () => {
   it('takes what the watch shows, without reading it', async () => {
-    const { copy, write, stop, over } = stage();
+    const { copy, writes, stop, over } = stage();
     await settled();
-    for (let n = 1; n <= 20; n += 1) await write(n);
+    for (let n = 1; n <= 20; n += 1) await writes(n);
     expect(copy).to.include({ lastNumber: 20, followed: 20, reads: 1 });
     stop();
     await over;
   });
 
+  it('takes together what is written within a moment', async () => {
+    const { copy, writes, stop, over } = stage();
+    await settled();
+    await writes(1, 2, 3);
+    await writes(4, 5);
+    expect(copy).to.include({ lastNumber: 5, followed: 5, times: 2, reads: 1 });
+    stop();
+    await over;
+  });
+
   it('reads what the watch did not show', async () => {
-    const { copy, write, stop, over } = stage();
+    const { copy, writes, stop, over } = stage();
     await settled();
     copy.isBlind = true;
-    await write(1);
+    await writes(1);
     expect(copy).to.include({ lastNumber: 1, followed: 0, reads: 2 });
     copy.isBlind = false;
-    await write(2);
+    await writes(2);
     expect(copy).to.include({ lastNumber: 2, followed: 1, reads: 2 });
     stop();
     await over;
@@ -91,7 +109,7 @@ describe('a node that follows', () => {
 
   it('reads on when the watch is silent, and begins another one', async () => {
     let watches = 0;
-    const { copy, write, time, stop, over } = stage((etcd) =>
+    const { copy, writes, time, stop, over } = stage((etcd) =>
       Object.assign(Object.create(etcd) as Etcd, {
         watch: (...given: Parameters<Etcd['watch']>) => {
           watches += 1;
@@ -100,11 +118,11 @@ describe('a node that follows', () => {
       }),
     );
     await settled();
-    await write(1);
+    await writes(1);
     expect(copy.lastNumber).to.equal(0);
     await time.pass(POLL_MS);
     expect(copy).to.include({ lastNumber: 1, followed: 0 });
-    await write(2);
+    await writes(2);
     expect(copy).to.include({ lastNumber: 2, followed: 1 });
     stop();
     await over;
@@ -112,7 +130,7 @@ describe('a node that follows', () => {
 
   it('goes on when what it watches was compacted', async () => {
     const silent: { end?: (error: EtcdError) => void } = {};
-    const { copy, write, time, stop, over } = stage((etcd) =>
+    const { copy, writes, time, stop, over } = stage((etcd) =>
       Object.assign(Object.create(etcd) as Etcd, {
         watch: (prefix: string, from: number, listener: Parameters<Etcd['watch']>[2]) => {
           if (silent.end !== undefined) return etcd.watch(prefix, from, listener);
@@ -123,20 +141,20 @@ describe('a node that follows', () => {
     );
     await settled();
     silent.end?.(new EtcdError('compacted', 'mvcc: required revision has been compacted'));
-    await write(1);
+    await writes(1);
     await time.pass(POLL_MS);
-    await write(2);
+    await writes(2);
     expect(copy).to.include({ lastNumber: 2, followed: 1 });
     stop();
     await over;
   });
 
   it('tells what keeps it from following, and when that is over', async () => {
-    const { copy, troubles, write, time, stop, over } = stage();
+    const { copy, troubles, writes, time, stop, over } = stage();
     await settled();
     copy.trouble = new EtcdError('no_answer', 'nobody answers');
     copy.isBlind = true;
-    await write(1);
+    await writes(1);
     expect(troubles.at(-1)).to.equal('nobody answers');
     copy.trouble = undefined;
     await time.pass(POLL_MS);
@@ -147,12 +165,12 @@ describe('a node that follows', () => {
   });
 
   it('ends with what the copy cannot go on from', async () => {
-    const { copy, write, over } = stage();
+    const { copy, writes, over } = stage();
     await settled();
     copy.trouble = new LogCorrupt(7, 'damaged');
     copy.isBlind = true;
     const told = over.catch((error: Error) => error);
-    await write(1);
+    await writes(1);
     expect(await told).to.equal(copy.trouble);
   });
 });

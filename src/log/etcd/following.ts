@@ -1,16 +1,20 @@
 // Owns what a watch of the keys in etcd means for a mirror. Pieces and manifests come before or
 // together with the head that makes them part of the log; whatever is missing is left to a read.
 
+import type { LogRecord } from '../../model/records.ts';
 import { LogError } from '../log.ts';
 import type { Feed } from './catch-up.ts';
 import type { KeyValue, WatchEvent } from './etcd.ts';
-import { decodeManifest, type Manifest } from './group.ts';
-import { follows } from './group-pages.ts';
+import { type DecodedGroup, decodeManifest, type Manifest } from './group.ts';
+import { follows, type MirrorEnd } from './group-pages.ts';
 import type { Keys } from './keys.ts';
 import type { Mirror } from './mirror.ts';
-import { knownHead } from './snapshot.ts';
+import { type KnownHead, knownHead } from './snapshot.ts';
 import type { Tail } from './tail.ts';
 import { decodeFrozen, frozenText } from './trim-mark.ts';
+
+/** What was shown together comes into the mirror together, up to so many records. */
+const TOGETHER_MAX = 4_096;
 
 export class Following {
   private readonly keys: Keys;
@@ -27,35 +31,40 @@ export class Following {
 
   /** @returns 'behind' when the events lack something. @throws LogError, LogCorrupt */
   async take(events: readonly WatchEvent[], feed: Feed): Promise<'followed' | 'behind'> {
-    for (const event of events) {
-      if (event.type === 'remove') continue;
-      const { key, value } = event.kv;
-      if (key.startsWith(this.keys.chunks)) this.pieces.set(key, value);
-      else if (key.startsWith(this.keys.groups)) this.manifest = decodeManifest(key, value);
-      else if (key === this.keys.frozen) throw frozen(value);
-      else if (key === this.keys.head && !(await this.takeHead(event.kv, feed))) return 'behind';
+    const gathered = new Gathered(this.mirror, this.tail, feed);
+    try {
+      for (const event of events) {
+        if (event.type === 'remove') continue;
+        const { key, value } = event.kv;
+        if (key.startsWith(this.keys.chunks)) this.pieces.set(key, value);
+        else if (key.startsWith(this.keys.groups)) this.manifest = decodeManifest(key, value);
+        else if (key === this.keys.frozen) throw frozen(value);
+        else if (key === this.keys.head && !this.takeHead(event.kv, gathered)) return 'behind';
+        if (gathered.isFull) await gathered.mirrored();
+      }
+    } finally {
+      // Also before an event that cannot be followed: what came before it is sound.
+      await gathered.mirrored();
     }
     return 'followed';
   }
 
   /** @returns false when something is missing. */
-  private async takeHead(kv: KeyValue, feed: Feed): Promise<boolean> {
+  private takeHead(kv: KeyValue, gathered: Gathered): boolean {
     const { manifest } = this;
     // A piece counts only under the revision that head had before, so none of them is needed later.
     const pieces = manifest && this.piecesOf(manifest);
     this.pieces.clear();
     this.manifest = undefined;
-    if (kv.modRevision <= this.tail.known.revision) return true;
+    if (kv.modRevision <= gathered.revision) return true;
     const known = knownHead(kv);
-    const { end } = this.mirror;
-    if (known.head.last !== end.last) {
+    const { end } = gathered;
+    if (known.head.last === end.last) gathered.renewed(known);
+    else {
       if (manifest?.last !== known.head.last || manifest.after !== end.last) return false;
       if (pieces === undefined) return false;
-      const { records } = follows(end, manifest, pieces);
-      await this.mirror.mustAppend(records);
-      for (const record of records) feed(record);
+      gathered.add(follows(end, manifest, pieces), known);
     }
-    this.tail.adopt(known);
     return true;
   }
 
@@ -64,6 +73,71 @@ export class Following {
     const pieces = keys.flatMap((key) => this.pieces.get(key) ?? []);
     return pieces.length === chunks ? pieces : undefined;
   }
+}
+
+/** Groups that follow the mirror's end, and are not in it yet. */
+class Gathered {
+  private readonly mirror: Mirror;
+  private readonly tail: Tail;
+  private readonly feed: Feed;
+  private groups: DecodedGroup[] = [];
+  private records = 0;
+  private known: KnownHead | undefined;
+
+  constructor(mirror: Mirror, tail: Tail, feed: Feed) {
+    this.mirror = mirror;
+    this.tail = tail;
+    this.feed = feed;
+  }
+
+  /** Where the mirror will end. */
+  get end(): MirrorEnd {
+    const newest = this.groups.at(-1);
+    if (newest === undefined) return this.mirror.end;
+    return { last: newest.manifest.last, check: newest.lastCheck };
+  }
+
+  /** Of head, as it was behind the newest group. */
+  get revision(): number {
+    return (this.known ?? this.tail.known).revision;
+  }
+
+  get isFull(): boolean {
+    return this.records >= TOGETHER_MAX;
+  }
+
+  add(group: DecodedGroup, known: KnownHead): void {
+    this.groups.push(group);
+    this.records += group.records.length;
+    this.known = known;
+  }
+
+  renewed(known: KnownHead): void {
+    this.known = known;
+  }
+
+  async mirrored(): Promise<void> {
+    const { groups, known } = this;
+    this.groups = [];
+    this.records = 0;
+    this.known = undefined;
+    for (const records of joined(groups)) {
+      await this.mirror.mustAppend(records);
+      for (const record of records) this.feed(record);
+    }
+    if (known !== undefined) this.tail.adopt(known);
+  }
+}
+
+/** A group that leaves out numbers comes into the mirror by itself. */
+function joined(groups: readonly DecodedGroup[]): LogRecord[][] {
+  const runs: LogRecord[][] = [];
+  for (const { manifest, records } of groups) {
+    const newest = runs.at(-1);
+    if (newest === undefined || manifest.gap !== undefined) runs.push([...records]);
+    else newest.push(...records);
+  }
+  return runs;
 }
 
 const frozen = (value: Uint8Array): LogError =>
