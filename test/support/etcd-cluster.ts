@@ -112,9 +112,16 @@ export class EtcdCluster {
     this.cleanUp.drop('process', child.pid ?? 0);
   }
 
-  /** The member stops in the middle of whatever it does, and its connections stay open. */
-  pause(index: number): void {
-    this.member(index).child?.kill('SIGSTOP');
+  /**
+   * Resolves when the member stands still in the middle of whatever it does; its connections stay
+   * open.
+   */
+  async pause(index: number): Promise<void> {
+    const { child } = this.member(index);
+    if (child?.pid === undefined) return;
+    child.kill('SIGSTOP');
+    // The signal stops one thread after another, and one that still runs may answer.
+    while (isRunning(child) && !isStopped(child.pid)) await pause(LOOK_MS);
   }
 
   resume(index: number): void {
@@ -204,6 +211,15 @@ export class EtcdCluster {
       etcd.close();
     }
   }
+}
+
+/** @returns whether each thread of the process stands still, by the letter of its state. */
+function isStopped(pid: number): boolean {
+  const threads = fs.readdirSync(`/proc/${pid}/task`);
+  return threads.every((thread) => {
+    const stat = fs.readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+  });
 }
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>

@@ -139,7 +139,7 @@ async function disturb(cluster: EtcdCluster, dice: Random, isOver: () => boolean
       await pause(dice.below(800));
       await cluster.restart(index);
     } else {
-      cluster.pause(index);
+      await cluster.pause(index);
       await pause(dice.between(300, 1_800));
       cluster.resume(index);
     }

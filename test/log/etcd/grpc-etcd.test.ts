@@ -250,7 +250,7 @@ withEtcd('log/etcd/grpc-etcd, a member that is gone', {}, (cluster) => {
 
   it('that is paused costs one call of the time that was set', async () => {
     const etcd = await openedAtFirst(1_000);
-    cluster().pause(0);
+    await cluster().pause(0);
     const began = performance.now();
     expect((await refusal(etcd.range('/test/a', undefined))).code).to.equal('no_answer');
     expect(performance.now() - began).to.be.within(900, 30_000);
