@@ -215,11 +215,14 @@ export class EtcdCluster {
 
 /** @returns whether each thread of the process stands still, by the letter of its state. */
 function isStopped(pid: number): boolean {
-  const threads = fs.readdirSync(`/proc/${pid}/task`);
-  return threads.every((thread) => {
-    const stat = fs.readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
-  });
+  try {
+    return fs.readdirSync(`/proc/${pid}/task`).every((thread) => {
+      const stat = fs.readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+    });
+  } catch {
+    return false; // A thread ended meanwhile.
+  }
 }
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
