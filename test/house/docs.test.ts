@@ -76,6 +76,18 @@ describe('the documents', () => {
     expect(dead).to.deep.equal([]);
   });
 
+  it('name to users no part of the repository that the package leaves out', () => {
+    const leftOut =
+      /(?<![\w/.@-])(?:src|actors|test|bench|scripts|tools|\.ci|docs\/internals)\/?(?=[\w*`])/g;
+    const named = PAGES.filter(({ path: page }) => !page.startsWith('docs/internals/')).flatMap(
+      ({ path: page, text }) =>
+        [...text.matchAll(leftOut)]
+          .filter(([name]) => name.endsWith('/') || name.startsWith('docs/'))
+          .map(([name]) => `${page}: ${name}`),
+    );
+    expect(named).to.deep.equal([]);
+  });
+
   it('stand in the index, each with its reader', () => {
     const named = PAGES.filter(({ path: page }) => /^docs\/(.*\/)?README\.md$/.test(page)).flatMap(
       ({ path: page, text }) =>
