@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { runsOf } from './tiers.mjs';
 
 /** Runs that go on at a time. Those that start processes mostly wait: for leases and for ends. */
-const AT_A_TIME = { quick: 3, test: 5, proofs: 4 };
+const AT_A_TIME = { quick: 3, test: 5, proofs: 3 };
 const DAY_MS = 86_400_000;
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));

@@ -32,9 +32,13 @@ const bad: [fault: string, command: string, guilty: string, innocent?: string][]
   ['effect-repeated', byHand('repeats'), 'report-answer-lost', 'grant-lost'],
 ];
 
-/** Played whole, a worker whose heartbeats never end sends them after CANCELLED, too. */
+/**
+ * Played whole, a worker whose heartbeats never end sends them after CANCELLED, too. So does one
+ * that reports under an old lease, if it was told CANCELLED under that lease.
+ */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['heartbeat-after-report', 'sent-after-cancelled'],
+  ['old-lease', 'sent-after-cancelled'],
 ]);
 
 describe('a rehearsal of a bad worker', () => {
