@@ -13,8 +13,8 @@ import { type KnownHead, knownHead } from './snapshot.ts';
 import type { Tail } from './tail.ts';
 import { decodeFrozen, frozenText } from './trim-mark.ts';
 
-/** What was shown together comes into the mirror together, up to so many records. */
-const TOGETHER_MAX = 4_096;
+/** Bytes of groups with which one commit of the mirror is full. */
+const COMMIT_BYTES = 1024 * 1024;
 
 export class Following {
   private readonly keys: Keys;
@@ -81,7 +81,7 @@ class Gathered {
   private readonly tail: Tail;
   private readonly feed: Feed;
   private groups: DecodedGroup[] = [];
-  private records = 0;
+  private bytes = 0;
   private known: KnownHead | undefined;
 
   constructor(mirror: Mirror, tail: Tail, feed: Feed) {
@@ -103,12 +103,12 @@ class Gathered {
   }
 
   get isFull(): boolean {
-    return this.records >= TOGETHER_MAX;
+    return this.bytes >= COMMIT_BYTES;
   }
 
   add(group: DecodedGroup, known: KnownHead): void {
     this.groups.push(group);
-    this.records += group.records.length;
+    this.bytes += group.manifest.bytes;
     this.known = known;
   }
 
@@ -116,10 +116,11 @@ class Gathered {
     this.known = known;
   }
 
+  /** Brings what has gathered into the mirror, and then into the state. @throws LogError */
   async mirrored(): Promise<void> {
     const { groups, known } = this;
     this.groups = [];
-    this.records = 0;
+    this.bytes = 0;
     this.known = undefined;
     for (const records of joined(groups)) {
       await this.mirror.mustAppend(records);

@@ -37,6 +37,18 @@ async function following(last: number, { log }: Node, device: ReplicatedDevice) 
   };
 }
 
+/** @returns how many records each commit of a node's copy has from now on. */
+function commitsOf({ log }: Node): readonly number[] {
+  const { mirror } = log as unknown as { readonly mirror: { readonly log: Log } };
+  const append = mirror.log.append.bind(mirror.log);
+  const commits: number[] = [];
+  mirror.log.append = (records) => {
+    commits.push(records.length);
+    return append(records);
+  };
+  return commits;
+}
+
 /** What a watch shows of the keys from this revision on, until head has come to this record. */
 async function shownOf({ etcd, keys }: ReplicatedDevice, from: number, last: number) {
   const shown: WatchEvent[] = [];
@@ -140,17 +152,24 @@ export function followsOthers(name: string, etcd: () => Etcd): void {
       await leader.log.reopen();
       await leader.log.append(group(10, 12));
       const events = await shownOf(device, from, 12);
-      const { mirror } = follower.log as unknown as { readonly mirror: { readonly log: Log } };
-      const append = mirror.log.append.bind(mirror.log);
-      const commits: number[] = [];
-      mirror.log.append = (records) => {
-        commits.push(records.length);
-        return append(records);
-      };
+      const commits = commitsOf(follower);
       const fed: number[] = [];
       expect(await follower.log.follow(events, ({ seq }) => fed.push(seq))).to.equal('followed');
       expect(commits).to.deep.equal([9]);
       expect(fed).to.deep.equal([4, 5, 6, 7, 8, 9, 10, 11, 12]);
+      expect(plain(follower.log.read(1))).to.deep.equal(await agreed(device));
+    });
+
+    it('makes no commit of its copy much larger than a mebibyte', async () => {
+      const leader = await leading(device, 3);
+      const follower = await device.node();
+      const from = (await follower.log.catchUp()) + 1;
+      const large = 'x'.repeat(600_000);
+      for (let last = 4; last <= 8; last++) await leader.log.append([created(last, large)]);
+      const events = await shownOf(device, from, 8);
+      const commits = commitsOf(follower);
+      expect(await follower.log.follow(events)).to.equal('followed');
+      expect(commits).to.deep.equal([2, 2, 1]);
       expect(plain(follower.log.read(1))).to.deep.equal(await agreed(device));
     });
 
