@@ -1,20 +1,15 @@
 // Owns the bringing of a mirror to where the log in etcd ends, and what forbids it: etcd was set
 // back, has forgotten what the mirror lacks, or has agreed on something else.
 
-import type { LogRecord } from '../../model/records.ts';
 import { LogCorrupt, LogError } from '../log.ts';
 import type { Etcd } from './etcd.ts';
-import type { DecodedGroup } from './group.ts';
 import { readGroups } from './group-pages.ts';
 import type { Keys } from './keys.ts';
-import type { Mirror } from './mirror.ts';
+import type { Feed, Mirror } from './mirror.ts';
 import { type Repeating, untilAnswered } from './repeating.ts';
 import type { KnownHead, Snapshot } from './snapshot.ts';
 import type { Tail } from './tail.ts';
 import { frozenText } from './trim-mark.ts';
-
-/** Told of each record that the mirror has taken and flushed, in order. */
-export type Feed = (record: LogRecord) => void;
 
 export interface CatchingUp {
   readonly etcd: Pick<Etcd, 'range' | 'txn'>;
@@ -51,10 +46,7 @@ export async function catchUp(
       vanishedAt = end.last;
       continue;
     }
-    for (const { records } of joined(groups)) {
-      await mirror.mustAppend(records);
-      for (const record of records) feed(record);
-    }
+    await mirror.take(groups, feed);
   }
 }
 
@@ -87,16 +79,3 @@ async function believed(
 
 const noGroupAt = (seq: number): LogCorrupt =>
   new LogCorrupt(seq, 'etcd has no group that begins with it, and yet goes on beyond');
-
-/** Small groups as one, unless numbers are left out: a flush costs more than a record. */
-function joined(groups: readonly DecodedGroup[]): { readonly records: readonly LogRecord[] }[] {
-  const all: { readonly records: LogRecord[]; readonly isAlone: boolean }[] = [];
-  for (const { manifest, records } of groups) {
-    const isAlone = manifest.gap !== undefined;
-    const before = all.at(-1);
-    if (before === undefined || isAlone || before.isAlone)
-      all.push({ records: [...records], isAlone });
-    else before.records.push(...records);
-  }
-  return all;
-}

@@ -1,14 +1,12 @@
 // Owns what a watch of the keys in etcd means for a mirror. Pieces and manifests come before or
 // together with the head that makes them part of the log; whatever is missing is left to a read.
 
-import type { LogRecord } from '../../model/records.ts';
 import { LogError } from '../log.ts';
-import type { Feed } from './catch-up.ts';
 import type { KeyValue, WatchEvent } from './etcd.ts';
 import { type DecodedGroup, decodeManifest, type Manifest } from './group.ts';
 import { follows, type MirrorEnd } from './group-pages.ts';
 import type { Keys } from './keys.ts';
-import type { Mirror } from './mirror.ts';
+import type { Feed, Mirror } from './mirror.ts';
 import { type KnownHead, knownHead } from './snapshot.ts';
 import type { Tail } from './tail.ts';
 import { decodeFrozen, frozenText } from './trim-mark.ts';
@@ -40,7 +38,10 @@ export class Following {
         else if (key.startsWith(this.keys.groups)) this.manifest = decodeManifest(key, value);
         else if (key === this.keys.frozen) throw frozen(value);
         else if (key === this.keys.head && !this.takeHead(event.kv, gathered)) return 'behind';
-        if (gathered.isFull) await gathered.mirrored();
+        if (!gathered.isFull) continue;
+        await gathered.mirrored();
+        // A commit holds the thread, and this node has its signs of life to send meanwhile.
+        await new Promise((resolve) => setImmediate(resolve));
       }
     } finally {
       // Also before an event that cannot be followed: what came before it is sound.
@@ -122,23 +123,9 @@ class Gathered {
     this.groups = [];
     this.bytes = 0;
     this.known = undefined;
-    for (const records of joined(groups)) {
-      await this.mirror.mustAppend(records);
-      for (const record of records) this.feed(record);
-    }
+    await this.mirror.take(groups, this.feed);
     if (known !== undefined) this.tail.adopt(known);
   }
-}
-
-/** A group that leaves out numbers comes into the mirror by itself. */
-function joined(groups: readonly DecodedGroup[]): LogRecord[][] {
-  const runs: LogRecord[][] = [];
-  for (const { manifest, records } of groups) {
-    const newest = runs.at(-1);
-    if (newest === undefined || manifest.gap !== undefined) runs.push([...records]);
-    else newest.push(...records);
-  }
-  return runs;
 }
 
 const frozen = (value: Uint8Array): LogError =>

@@ -4,10 +4,14 @@
 import type { CoordinatorStarted, LogRecord } from '../../model/records.ts';
 import { checksumOf, encodeRecord } from '../codec.ts';
 import { type AppendResult, type Log, LogCorrupt, LogError } from '../log.ts';
+import type { DecodedGroup } from './group.ts';
 import type { MirrorEnd } from './group-pages.ts';
 
 /** A log that one process writes to; it may say in words why it took nothing. */
 export type MirrorLog = Log & { readonly trouble?: string | undefined };
+
+/** Told of each record that the mirror has taken and flushed, in order. */
+export type Feed = (record: LogRecord) => void;
 
 export class Mirror {
   readonly log: MirrorLog;
@@ -44,8 +48,18 @@ export class Mirror {
     return this.log.start(record);
   }
 
-  /** The same as `append`. @throws LogError when the mirror does not take it. */
-  async mustAppend(records: readonly LogRecord[]): Promise<void> {
+  /**
+   * Groups in their order, small ones together: a flush costs more than a record.
+   * @throws LogError when the mirror does not take one; LogCorrupt
+   */
+  async take(groups: readonly DecodedGroup[], feed: Feed): Promise<void> {
+    for (const records of joined(groups)) {
+      await this.mustAppend(records);
+      for (const record of records) feed(record);
+    }
+  }
+
+  private async mustAppend(records: readonly LogRecord[]): Promise<void> {
     const result = await this.append(records);
     if (result === 'fenced') {
       throw new LogError('LOG_FENCED', 'another process writes to the log of this data directory');
@@ -54,4 +68,18 @@ export class Mirror {
     const why = this.log.trouble ?? 'nobody knows why';
     throw new LogError('LOG_IO', `the log of this data directory takes no records: ${why}`);
   }
+}
+
+/** A group that leaves out numbers comes into the mirror by itself. */
+function joined(groups: readonly DecodedGroup[]): LogRecord[][] {
+  const runs: LogRecord[][] = [];
+  let isAlone = true;
+  for (const { manifest, records } of groups) {
+    const newest = runs.at(-1);
+    const isGap = manifest.gap !== undefined;
+    if (newest === undefined || isAlone || isGap) runs.push([...records]);
+    else newest.push(...records);
+    isAlone = isGap;
+  }
+  return runs;
 }

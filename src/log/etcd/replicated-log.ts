@@ -18,11 +18,11 @@ import {
   LogError,
   type SealedSegment,
 } from '../log.ts';
-import { catchUp, type Feed } from './catch-up.ts';
+import { catchUp } from './catch-up.ts';
 import { type Etcd, EtcdError, type WatchEvent } from './etcd.ts';
 import { Following } from './following.ts';
 import type { Head } from './head.ts';
-import { Mirror, type MirrorLog } from './mirror.ts';
+import { type Feed, Mirror, type MirrorLog } from './mirror.ts';
 import { StandingBack } from './standing-back.ts';
 import { Tail } from './tail.ts';
 import type { TailOptions } from './tail-options.ts';

@@ -6,7 +6,7 @@ import type { Etcd, WatchEvent } from '../../../src/log/etcd/etcd.ts';
 import { decodeHead, encodeHead } from '../../../src/log/etcd/head.ts';
 import { prefixEnd } from '../../../src/log/etcd/keys.ts';
 import { decodeFrozen, encodeFrozen, encodeTrimMark } from '../../../src/log/etcd/trim-mark.ts';
-import { type Log, LogCorrupt, LogError } from '../../../src/log/log.ts';
+import { LogCorrupt, LogError } from '../../../src/log/log.ts';
 import { created, group, started } from '../records.ts';
 import { type DeviceOptions, NEW_HEAD, type Node, ReplicatedDevice } from './replicated-device.ts';
 import { agreed, leading, plain, refusal } from './uncertain.ts';
@@ -35,42 +35,6 @@ async function following(last: number, { log }: Node, device: ReplicatedDevice) 
     watch.close();
     return fed;
   };
-}
-
-/** @returns how many records each commit of a node's copy has from now on. */
-function commitsOf({ log }: Node): readonly number[] {
-  const { mirror } = log as unknown as { readonly mirror: { readonly log: Log } };
-  const append = mirror.log.append.bind(mirror.log);
-  const commits: number[] = [];
-  mirror.log.append = (records) => {
-    commits.push(records.length);
-    return append(records);
-  };
-  return commits;
-}
-
-/** What a watch shows of the keys from this revision on, until head has come to this record. */
-async function shownOf({ etcd, keys }: ReplicatedDevice, from: number, last: number) {
-  const shown: WatchEvent[] = [];
-  const isWhole = (): boolean =>
-    shown.some(
-      (event) =>
-        event.type === 'put' &&
-        event.kv.key === keys.head &&
-        decodeHead(event.kv.value).last === last,
-    );
-  await new Promise<void>((resolve) => {
-    const watch = etcd.watch(keys.prefix, from, {
-      events: (events) => {
-        shown.push(...events);
-        if (!isWhole()) return;
-        watch.close();
-        resolve();
-      },
-      ended: (error) => expect.fail(error.message),
-    });
-  });
-  return shown;
 }
 
 export function followsOthers(name: string, etcd: () => Etcd): void {
@@ -141,52 +105,6 @@ export function followsOthers(name: string, etcd: () => Etcd): void {
       expect(await follower.log.start(started(13))).to.equal('durable');
       expect(follower.link.reads).to.equal(reads);
       expect(await leader.log.confirm()).to.equal('fenced');
-      expect(plain(follower.log.read(1))).to.deep.equal(await agreed(device));
-    });
-
-    it('takes groups that were shown together with one commit of its copy', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
-      for (let last = 4; last <= 9; last++) await leader.log.append([created(last)]);
-      await leader.log.reopen();
-      await leader.log.append(group(10, 12));
-      const events = await shownOf(device, from, 12);
-      const commits = commitsOf(follower);
-      const fed: number[] = [];
-      expect(await follower.log.follow(events, ({ seq }) => fed.push(seq))).to.equal('followed');
-      expect(commits).to.deep.equal([9]);
-      expect(fed).to.deep.equal([4, 5, 6, 7, 8, 9, 10, 11, 12]);
-      expect(plain(follower.log.read(1))).to.deep.equal(await agreed(device));
-    });
-
-    it('makes no commit of its copy much larger than a mebibyte', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
-      const large = 'x'.repeat(600_000);
-      for (let last = 4; last <= 8; last++) await leader.log.append([created(last, large)]);
-      const events = await shownOf(device, from, 8);
-      const commits = commitsOf(follower);
-      expect(await follower.log.follow(events)).to.equal('followed');
-      expect(commits).to.deep.equal([2, 2, 1]);
-      expect(plain(follower.log.read(1))).to.deep.equal(await agreed(device));
-    });
-
-    it('keeps what was shown before an event that it cannot follow', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
-      await leader.log.append(group(4, 6));
-      await leader.log.append([created(7)]);
-      await leader.log.append([created(8)]);
-      const events = await shownOf(device, from, 8);
-      const isLacking = ({ type, ...event }: WatchEvent): boolean =>
-        type === 'put' && 'kv' in event && event.kv.key === device.keys.group(7);
-      const some = events.filter((event) => !isLacking(event));
-      expect(await follower.log.follow(some)).to.equal('behind');
-      expect(follower.log.lastNumber).to.equal(6);
-      await follower.log.catchUp();
       expect(plain(follower.log.read(1))).to.deep.equal(await agreed(device));
     });
 

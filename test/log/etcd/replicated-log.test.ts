@@ -9,6 +9,7 @@ import { inTurn } from '../../support/tier.ts';
 import { confirmsItsWriter } from '../confirms.ts';
 import { holdsTheContract } from '../contract.ts';
 import { followsOthers } from './following-cases.ts';
+import { takesTogether } from './gathering-cases.ts';
 import { ReplicatedDevice } from './replicated-device.ts';
 import { settlesUncertainty } from './uncertain.ts';
 
@@ -25,6 +26,7 @@ const SUITES: readonly ((name: string, etcd: () => Etcd) => void)[] = [
   }),
   settlesUncertainty,
   followsOthers,
+  takesTogether,
 ];
 
 for (const holds of SUITES) {
