@@ -10,6 +10,10 @@ import { pause, type Time } from './time.ts';
  * all of it. A node that begins to lead does not wait: it reads what it lacks.
  */
 const GATHER_MS = 20;
+/** More of what was shown is not kept for a copy that takes it slowly: it is read later, in pages. */
+const SHOWN_MAX_BYTES = 64 * 1024 * 1024;
+/** What an event takes besides its key and value. */
+const EVENT_BYTES = 256;
 
 /** The copy of the log that this node keeps. */
 export interface Copy {
@@ -40,6 +44,7 @@ export class Follower {
   private readonly options: FollowerOptions;
   private watch: Watch | undefined;
   private shown: WatchEvent[] = [];
+  private shownBytes = 0;
   private wake = (): void => {};
 
   constructor(options: FollowerOptions) {
@@ -58,8 +63,7 @@ export class Follower {
       }
     } finally {
       signal.removeEventListener('abort', stop);
-      this.watch?.close();
-      this.watch = undefined;
+      this.lookAway();
     }
   }
 
@@ -75,7 +79,8 @@ export class Follower {
 
   /** @returns whether the watch has shown all that there is. */
   private async followed(): Promise<boolean> {
-    const events = this.shown.splice(0);
+    const events = this.shown;
+    this.forget();
     if (this.watch === undefined || events.length === 0) return false;
     return (await this.options.copy.follow(events)) === 'followed';
   }
@@ -91,11 +96,13 @@ export class Follower {
   private listen(fromRevision: number): void {
     const { etcd, prefix } = this.options;
     this.watch?.close();
-    this.shown = [];
+    this.forget();
     const watch = etcd.watch(prefix, fromRevision, {
       events: (events) => {
         if (this.watch !== watch || events.length === 0) return;
         this.shown.push(...events);
+        this.shownBytes += bytesIn(events);
+        if (this.shownBytes > SHOWN_MAX_BYTES) this.lookAway();
         this.wake();
       },
       ended: () => {
@@ -103,6 +110,17 @@ export class Follower {
       },
     });
     this.watch = watch;
+  }
+
+  private lookAway(): void {
+    this.watch?.close();
+    this.watch = undefined;
+    this.forget();
+  }
+
+  private forget(): void {
+    this.shown = [];
+    this.shownBytes = 0;
   }
 
   private more(): Promise<void> {
@@ -118,3 +136,9 @@ export class Follower {
     });
   }
 }
+
+const bytesIn = (events: readonly WatchEvent[]): number =>
+  events.reduce((sum, event) => {
+    const size = event.type === 'put' ? event.kv.key.length + event.kv.value.length : 0;
+    return sum + EVENT_BYTES + size;
+  }, 0);

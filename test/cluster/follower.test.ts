@@ -23,6 +23,8 @@ class CountingCopy implements Copy {
   times = 0;
   trouble: Error | undefined;
   isBlind = false;
+  /** What it is given waits for this. */
+  slow: Promise<unknown> = Promise.resolve();
   private readonly etcd: MemoryEtcd;
 
   constructor(etcd: MemoryEtcd) {
@@ -37,15 +39,16 @@ class CountingCopy implements Copy {
     return Promise.resolve(revision);
   }
 
-  follow(events: readonly WatchEvent[]): Promise<'followed' | 'behind'> {
-    if (this.isBlind) return Promise.resolve('behind');
+  async follow(events: readonly WatchEvent[]): Promise<'followed' | 'behind'> {
+    if (this.isBlind) return 'behind';
     this.times += 1;
+    await this.slow;
     for (const event of events) {
       if (event.type !== 'put' || event.kv.key !== `${PREFIX}head`) continue;
       this.followed += 1;
       this.lastNumber = Number(Buffer.from(event.kv.value).toString());
     }
-    return Promise.resolve('followed');
+    return 'followed';
   }
 }
 
@@ -103,6 +106,38 @@ describe('a node that follows', () => {
     copy.isBlind = false;
     await writes(2);
     expect(copy).to.include({ lastNumber: 2, followed: 1, reads: 2 });
+    stop();
+    await over;
+  });
+
+  it('keeps no more than a bound of what it is shown, and reads instead', async () => {
+    let open = 0;
+    const { etcd, copy, writes, time, stop, over } = stage((direct) =>
+      Object.assign(Object.create(direct) as Etcd, {
+        watch: (...given: Parameters<Etcd['watch']>) => {
+          const watch = direct.watch(...given);
+          open += 1;
+          return { close: () => void (watch.close(), (open -= 1)) };
+        },
+      }),
+    );
+    await settled();
+    let goOn = (): void => {};
+    copy.slow = new Promise<void>((resolve) => (goOn = resolve));
+    await writes(1);
+    const piece = Buffer.alloc(1024 * 1024);
+    for (let n = 0; n < 65; n += 1) {
+      if (n < 64) expect(open).to.equal(1);
+      etcd.txn([], [{ put: `${PREFIX}c/${n}`, value: piece }]);
+      await settled();
+    }
+    expect(open).to.equal(0);
+    await writes(2);
+    goOn();
+    await time.pass(POLL_MS);
+    expect(copy).to.include({ lastNumber: 2, followed: 1, reads: 2 });
+    await writes(3);
+    expect(copy).to.include({ lastNumber: 3, followed: 2, reads: 2 });
     stop();
     await over;
   });
