@@ -1,8 +1,8 @@
 // Writes the validators of a build: ajv makes one function out of the form of each operation, so
 // that no thread has to make them at each start. usage: node scripts/validators.mjs DIST
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 
@@ -33,3 +33,6 @@ export const VALIDATORS = {
 ${entries.join('')}};
 `,
 );
+// The compiler passes over declarations that were written by hand, and others refer to these.
+const declared = fileURLToPath(new URL('../src/protocol/validators.d.ts', import.meta.url));
+copyFileSync(declared, join(protocol, 'validators.d.ts'));

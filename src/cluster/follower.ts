@@ -10,7 +10,7 @@ import { pause, type Time } from './time.ts';
  * all of it. A node that begins to lead does not wait: it reads what it lacks.
  */
 const GATHER_MS = 20;
-/** More of what was shown is not kept for a copy that takes it slowly: it is read later, in pages. */
+/** More of what was shown is not kept for a copy that is slow: it is read later, in pages. */
 const SHOWN_MAX_BYTES = 64 * 1024 * 1024;
 /** What an event takes besides its key and value. */
 const EVENT_BYTES = 256;

@@ -76,6 +76,18 @@ describe('the package', function () {
     expect(strange).to.deep.equal([]);
   });
 
+  it('has what its declarations import', () => {
+    const has = new Set(one.files);
+    const declarations = one.files.filter((name) => name.endsWith('.d.ts'));
+    const lacking = declarations.flatMap((name) =>
+      importsOf({ path: name, text: read(name) })
+        .filter(({ ours, to }) => ours && !has.has(to.replace(/\.[jt]s$/, '.d.ts')))
+        .map(({ to }) => `${name}: ${to}`),
+    );
+    expect(declarations.length).to.be.greaterThan(200);
+    expect(lacking).to.deep.equal([]);
+  });
+
   it('needs no overrides, which do not travel with it', () => {
     expect(manifestOf(one).overrides).to.equal(undefined);
   });

@@ -1,5 +1,5 @@
-// Owns the cases of a node that follows and is shown many groups at once: they come into its copy with
-// few commits, and nothing is believed of them that the copy does not hold.
+// Owns the cases of a node that follows and is shown many groups at once: they come into its copy
+// with few commits, and nothing is believed of them that the copy does not hold.
 
 import { expect } from 'chai';
 import type { Etcd, WatchEvent } from '../../../src/log/etcd/etcd.ts';
