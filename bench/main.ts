@@ -4,9 +4,10 @@
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { checking } from './checked.ts';
-import { type Bench, print, save } from './harness.ts';
+import type { Bench } from './harness.ts';
 import { describeMachine, sayMachine } from './machine.ts';
 import { progressOn } from './progress.ts';
+import { print, save } from './report.ts';
 
 const here = new URL('.', import.meta.url);
 const known = readdirSync(here)

@@ -7,11 +7,12 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { closedLoop, type Work } from './driver.ts';
-import { interleaved, print, type Row, ratios, rowOf, save } from './harness.ts';
+import { interleaved, type Row, ratios, rowOf } from './harness.ts';
 import { HttpLink, lifecycle as overHttp } from './http-link.ts';
 import { describeMachine, sayMachine } from './machine.ts';
 import { progressOn } from './progress.ts';
 import { PAYLOAD } from './records.ts';
+import { print, save } from './report.ts';
 import { type Server, startServer, threadCpuUs } from './server.ts';
 import { lifecycle, SocketLink } from './socket-link.ts';
 
