@@ -1,7 +1,8 @@
 // Owns the thread that keeps leases. The thread has its own connection and its own timer, because
 // a handler that computes for a long time blocks the event loop of its own thread: no heartbeat
 // could be sent from there, and the lease would expire under a healthy worker.
-// heartbeat-decision.ts decides what to do; this file does it.
+// heartbeat-decision.ts decides when a heartbeat is due and when a lease is lost; this file sends
+// and tells.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Client } from './client.ts';

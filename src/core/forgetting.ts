@@ -1,6 +1,8 @@
 // Owns what it means that history is forgotten: which tasks a HistoryForgotten takes out of the
 // state (R32), and how far the next one may reach. It forgets only tasks that have ended: a task
-// that may still run is never dropped.
+// that may still run is never dropped. The records stay on the disk a while longer:
+// loop/removal.ts decides which segments are rewritten without them, and log/segments/rewrite.ts
+// rewrites them.
 
 import type { CoreKnobs } from '../model/knobs.ts';
 import { CLOCK_JUMP_MS } from '../model/limits.ts';

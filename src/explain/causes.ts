@@ -1,6 +1,6 @@
 // Owns why each attempt began, and why it began when it did: how the attempt before it ended, and
 // what the task waited for since then. While no attempt follows the last one, the end of the last
-// one is told here too.
+// one is told here too. How an attempt ended is read from the records in attempts.ts.
 
 import { formatLeaseId } from '../model/ids.ts';
 import type { TaskCreated } from '../model/records.ts';

@@ -1,7 +1,9 @@
 // Owns the lock that keeps a second coordinator from one data directory. The kernel holds it as
 // long as the process lives, even a stopped one, and frees it the moment the process dies. The
 // lock only gives the clear message: two containers on one volume do not see each other's lock.
-// The condition on every append makes two writers harmless: it is checked in lmdb/env.ts.
+// What makes two writers harmless is a condition of every append: `commit` in lmdb/env.ts checks
+// inside the transaction that nobody has taken the next number. The writer that is refused there
+// is fenced, and loop/recovery.ts ends it.
 
 import { existsSync, statSync, unlinkSync } from 'node:fs';
 import net from 'node:net';

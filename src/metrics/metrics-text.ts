@@ -1,5 +1,6 @@
-// Owns which figure becomes which metric. The counters come from the coordinator's state, which is
-// folded from the log, so they are equal before and after a restart; nothing is counted here.
+// Owns which figure becomes which metric. Nothing is counted here. The counters come from the
+// coordinator's state, which is folded from the log (core/counters.ts), so they are equal before
+// and after a restart; how long requests took is counted in request-times.ts.
 
 import type { ClusterView } from '../model/cluster-view.ts';
 import { TASK_STATES } from '../model/request.ts';
