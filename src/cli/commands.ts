@@ -59,7 +59,10 @@ export const COMMANDS: Commands = {
     load: () => import('./doctor.ts'),
   },
   kill: { summary: 'end tasks for good', load: () => import('./kill.ts') },
-  redrive: { summary: 'run FAILED or DEAD tasks once more', load: () => import('./redrive.ts') },
+  redrive: {
+    summary: 'submit FAILED or DEAD tasks again, as new tasks',
+    load: () => import('./redrive.ts'),
+  },
   completion: {
     summary: 'print the script that completes commands and flags in your shell',
     load: async () => (await import('./completion.ts')).completionOf(COMMANDS),

@@ -9,8 +9,8 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 type Shell = keyof typeof SCRIPTS;
 
 const HELP = `
-  bash   source <(leasehold completion bash), for good in ~/.bashrc
-  zsh    source <(leasehold completion zsh), for good in ~/.zshrc after compinit
+  bash   source <(leasehold completion bash)   to keep it, put the line into ~/.bashrc
+  zsh    source <(leasehold completion zsh)    to keep it, put it into ~/.zshrc after compinit
   fish   leasehold completion fish > ~/.config/fish/completions/leasehold.fish`;
 
 /** @param commands the list that the scripts are made from; the list itself names this command. */

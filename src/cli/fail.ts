@@ -13,7 +13,8 @@ export function define(command: Command, io: Io): void {
     .addOption(
       new Option(
         '--kind <kind>',
-        'error: as the retry policy says; permanent: no further attempt; released: not charged',
+        'error: try again as the retry policy says; permanent: do not try again; ' +
+          'released: give the task back, which is not charged',
       )
         .choices(['error', 'permanent', 'released'])
         .default('error'),

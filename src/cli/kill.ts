@@ -16,6 +16,6 @@ const KILL: Treatment = {
 
 export function define(command: Command, io: Io): void {
   withMany(command, KILL.states)
-    .option('--note <text>', 'the reason; it is written to the log')
+    .option('--note <text>', 'why the tasks are killed; written to the log')
     .action((ids: string[], options: ManyOptions) => treat(ids, KILL, options, io));
 }

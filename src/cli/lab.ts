@@ -38,7 +38,7 @@ Ctrl-C ends it; nothing is kept.
 export function define(command: Command, io: Io): void {
   command
     .option('--port <port>', 'the port that HTTP listens on', '5327')
-    .option('--cluster', 'two nodes over three members of etcd, to be killed')
+    .option('--cluster', 'run two nodes over three members of etcd; says which processes to kill')
     .action((options: Options) => lab(options, io));
 }
 

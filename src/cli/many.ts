@@ -44,8 +44,8 @@ export const withMany = (command: Command, states: readonly TaskStateName[]): Co
     .addOption(upperOption('--state <state>', 'filter: only tasks in this state', states))
     .option('--queue <queue>', 'filter: only tasks in this queue')
     .option('--reason <text>', 'filter: only tasks whose last failure reason contains this text')
-    .option('--limit <n>', 'filter: at most this many tasks')
-    .option('--dry-run', 'filter: only show which tasks the filters find');
+    .option('--limit <n>', 'at most this many of the tasks that the filters find')
+    .option('--dry-run', 'only show which tasks the filters find; change nothing');
 
 export async function treat(
   ids: readonly string[],

@@ -55,16 +55,22 @@ export function define(command: Command, io: Io): void {
       '--worker <command>',
       'the command that starts your worker, which takes the server from LEASEHOLD_URL',
     )
-    .option('--exec <command>', 'rehearse a command under `leasehold work`')
-    .option('--payloads <file>', 'file with one payload a line, like those that your worker gets')
+    .option(
+      '--exec <command>',
+      'instead of --worker: a command that `leasehold work` runs for each task',
+    )
+    .option(
+      '--payloads <file>',
+      'file with one payload in each line, like those that your worker gets',
+    )
     .option('--queue <queue>', 'the queue that your worker asks for', 'default')
     .option(
       '--effects-url',
-      'run a ledger, which counts effects, at LEASEHOLD_EFFECTS_URL (docs/REHEARSE.md)',
+      'run a server that counts effects, at LEASEHOLD_EFFECTS_URL (docs/REHEARSE.md)',
     )
     .option(
       '--refuse-old-tokens',
-      'the ledger refuses an effect whose fencing token is older than one that it has seen',
+      'with --effects-url: refuse an effect whose fencing token is older than one seen before',
     )
     .option(
       '--effects-cmd <command>',
@@ -78,7 +84,7 @@ export function define(command: Command, io: Io): void {
     )
     .option(
       '--seed <number>',
-      'decides which payloads and faults come together; the same seed decides the same',
+      'decides which payloads and faults come together; the same seed, the same choice',
       '1',
     )
     .option('--lease-ms <ms>', 'how long a lease lasts in the rehearsal', '2000')

@@ -22,13 +22,13 @@ export function define(command: Command, io: Io): void {
   }
   command.addHelpText(
     'after',
-    '\nEach knob is also an environment variable (LEASEHOLD_LEASE_DURATION_MS) and a key of\n' +
-      'the file that --config names. A flag overrides the variable, and the variable overrides\n' +
-      'the file. The token is given by --token-file or LEASEHOLD_TOKEN. A duration is a\n' +
-      'number of milliseconds, or has a unit: 500ms, 30s, 10m, 2h, 7d. In the file, a\n' +
-      'duration with a unit is a string: "30s".\n\n' +
-      'INT, TERM, HUP and QUIT stop the server; a second signal ends it at once. Nothing\n' +
-      'that was acknowledged is lost by either. USR1 is ignored.\n\n' +
+    '\nEach of these settings (knobs) is also an environment variable, as\n' +
+      'LEASEHOLD_LEASE_DURATION_MS, and a key of the file that --config names. A flag\n' +
+      'overrides the variable, and the variable overrides the file. The token is given by\n' +
+      '--token-file or LEASEHOLD_TOKEN. A duration is a number of milliseconds, or has a\n' +
+      'unit: 500ms, 30s, 10m, 2h, 7d. In the file, a duration with a unit is a string: "30s".\n\n' +
+      'INT, TERM, HUP and QUIT stop the server; a second signal ends it at once. Neither loses\n' +
+      'anything that was acknowledged. USR1 is ignored.\n\n' +
       'Exit status: 0 stopped by a signal; 1 failed; 2 a knob has a value that is not\n' +
       'allowed; 6 somebody must look before the next start, which would end the same way\n' +
       '(LOG_CORRUPT, LOG_LOCKED, LOG_FORMAT_NEWER, LOG_FENCED; for nodes of a cluster,\n' +

@@ -74,7 +74,7 @@ export function define(command: Command, io: Io): void {
       'how long the task must wait before it can be leased (10m, or milliseconds)',
     )
     .option('--execution-window-ms <time>', 'longest time that one attempt may hold its lease')
-    .option('--max-retries <n>', 'further attempts after a failed one')
+    .option('--max-retries <n>', 'attempts after the first one, before a failure ends the task')
     .option('--backoff-ms <time>', 'pause between a failure and the retry')
     .option(
       '--metadata <key=value>',

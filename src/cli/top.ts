@@ -17,7 +17,8 @@ interface Options extends ServerOptions {
 }
 
 const HELP = `
-  s, w           sort the queues, the workers in another order
+  s              sort the queues in another order
+  w              sort the workers in another order
   up, down       choose a row (also k and j)
   Enter          the tasks of that queue or worker; on a task: why it is in its state
   t              explain a task by its number

@@ -44,7 +44,7 @@ interface Options {
 const HELP = `
 The command gets the payload on stdin, and LEASEHOLD_TASK_ID, LEASEHOLD_LEASE_ID,
 LEASEHOLD_ATTEMPT, LEASEHOLD_FENCING_TOKEN and LEASEHOLD_QUEUE in its environment. While the
-command runs, work keeps the lease. The exit status of the command decides what work reports:
+command runs, work sends the heartbeats. The exit status of the command decides what work reports:
   0      complete, with stdout as the result; a result that is too large is never cut, but
          reported as fail, permanent
   65     fail, permanent: no further attempt

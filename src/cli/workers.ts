@@ -20,7 +20,8 @@ export function define(command: Command, io: Io): void {
     {
       op: 'workers',
       sorts: workersFields.sort.words ?? [],
-      sortHelp: 'newest request first (default), by name, or most leases first',
+      sortHelp:
+        'the newest request first (seen, default), by name, or the most leases first (held)',
       columns: workerColumns,
       none: 'no worker has sent a request, and none holds a lease',
       soft: 'Capacities and last requests are known only',

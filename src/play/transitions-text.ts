@@ -46,11 +46,11 @@ export function transitionsText(): string {
 export function statesPage(): string {
   return `# States and transitions
 
-Printed by \`leasehold transitions --page\` from the table by which the coordinator decides; a test
-keeps the page and the table equal. Each row says which record may happen to a task in which state,
-and begins with the letter that \`leasehold explain\` prints beside such a record. Where a state and
-a record have no row, the coordinator refuses to write such a record, and refuses to replay a log
-that has one.
+\`leasehold transitions --page\` prints this page from the table by which the coordinator decides; a
+test keeps the page and the table equal. Each row of the table says which record may be written
+about a task in which state. A row begins with the letter that \`leasehold explain\` prints beside
+such a record. For a state and a record without a row, the coordinator refuses to write the record,
+and refuses to replay a log that has it.
 
 \`\`\`mermaid
 ${mermaid()}
@@ -60,12 +60,13 @@ ${mermaid()}
 |---|---|---|---|---|---|
 ${TRANSITIONS.map(tableRow).join('\n')}
 
-In the rows of \`TaskCancelled\`, the lease is the one that the report names: the record changes no
-state, and says that a report came without authority. COMPLETED, FAILED and DEAD are final.
-\`now\` is coordinator time, \`eligible_at\` is when a delay or a backoff ends, and
-\`lease_expiry\` is when a lease runs out. \`CoordinatorStarted\` and \`HistoryForgotten\` are about
-no single task: the second says which tasks, ended long ago, are no longer remembered. The
-[glossary](GLOSSARY.md) explains the words.
+In the rows of \`TaskCancelled\`, the lease is the one that a report names. That lease was lost, so
+the report has no authority: the record says that the report came, and changes no state. COMPLETED,
+FAILED and DEAD are final. \`now\` is coordinator time, \`eligible_at\` is the end of the delay or
+backoff, \`lease_expiry\` is when the lease runs out, and \`granted_at\` is when it was granted. Two
+records are about no single task: \`CoordinatorStarted\`, and \`HistoryForgotten\`, which says which
+tasks are no longer remembered, long after their end. The [glossary](GLOSSARY.md) explains the
+words.
 `;
 }
 

@@ -21,23 +21,23 @@ export interface ClusterKnobValues {
 export const CLUSTER_KNOBS: Readonly<Record<keyof ClusterKnobValues, Knob>> = {
   etcd: text(
     undefined,
-    'URLs of the members of etcd, with commas between them; makes serve a node of a cluster',
+    'URLs of the members of etcd, with commas between them; with these, serve runs a node',
   ),
-  clusterName: text(undefined, 'the cluster that this node belongs to; needed with --etcd'),
+  clusterName: text(undefined, 'the name of the cluster; needed with --etcd'),
   nodeName: text(undefined, 'the name of this node in its cluster; needed with --etcd'),
   advertiseUrl: text(
     undefined,
     'URL at which clients and other nodes reach this node; needed with --etcd',
   ),
   etcdCaFile: text(undefined, 'file with the authority that signed the certificates of etcd (PEM)'),
-  etcdCertFile: text(undefined, 'file with the certificate that etcd is shown (PEM)'),
+  etcdCertFile: text(undefined, 'file with the certificate that this program shows to etcd (PEM)'),
   etcdKeyFile: text(undefined, 'file with the key of that certificate (PEM)'),
   etcdUserFile: text(undefined, 'file with USER:PASSWORD for etcd'),
   etcdCallMs: duration(1, 500, 'how long one call to a member of etcd may take'),
   leaderSilenceMs: duration(
     1,
     1_500,
-    'silence of the leader after which another node tries to lead; at least 500ms and 3 beats',
+    'how long the leader may be silent until another node tries to lead; at least 500ms, 3 beats',
   ),
   leaderBeatMs: duration(1, 300, 'pause between two beats, the signs of life of the leader'),
   tailMaxBytes: bytes(

@@ -45,7 +45,12 @@ export const KNOBS: Readonly<Record<KnobName, Knob>> = {
     help: 'pause between heartbeats; at most half of the lease duration, by default a third',
   },
   executionWindowMs: duration(1, 3_600_000, 'longest time that one attempt may hold its lease'),
-  maxRetries: whole(0, COUNT_MAX, 3, 'further attempts after a failed one'),
+  maxRetries: whole(
+    0,
+    COUNT_MAX,
+    3,
+    'attempts after the first one, before a failure ends the task',
+  ),
   backoffMs: duration(0, 30_000, 'pause between a failure and the retry'),
   backoffFactor: {
     kind: 'number',
