@@ -31,6 +31,7 @@ export class KeptLog implements Log {
     return Promise.resolve('durable');
   }
 
+  skippedBefore = () => 0;
   bytes = () => ({ total: 0 });
   sealed = () => [];
   rewrite = () => Promise.resolve(0);

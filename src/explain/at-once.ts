@@ -6,6 +6,7 @@ import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import type { ExplainedAttempt, Overlap, Statement } from './explanation.ts';
 import { leaseName, namesText, nameText, recordsOf, type Teller, UNRECORDED } from './names.ts';
 import type { Run } from './overlaps.ts';
+import { byWhatIsLeft } from './restores.ts';
 
 /** So many earlier leases of which nothing is known get a sentence each. */
 const UNKNOWN_MAX = 2;
@@ -105,23 +106,23 @@ function overlapText(group: readonly Overlap[], naming: Naming): string {
 
 /** What is said of every task: that nothing overlaps, where nothing does, and what names are. */
 export function generalStatements(
-  taskId: number,
-  attempts: readonly ExplainedAttempt[],
+  own: Run,
   overlaps: readonly Overlap[],
   relatives: readonly Run[],
+  restores: readonly number[],
 ): Statement[] {
+  const { taskId, attempts } = own;
   const grants = attempts.map(({ leaseId }) => leaseId);
   const topic = 'overlap';
   if (grants.length === 0) {
     const text = 'Nobody has held the task yet, so nobody can have worked on it.';
-    return [{ topic, text, records: [taskId] }];
+    return [{ topic, text: byWhatIsLeft(restores, text), records: [taskId] }];
   }
   const reports = attempts.map(({ report }) => report?.record);
   const records = recordsOf(...grants, ...reports);
-  const none = { topic, text: noOverlapText(attempts), records } as const;
+  const none = { topic, text: byWhatIsLeft(restores, noOverlapText(attempts)), records } as const;
   const names = { topic, text: namesStatement(attempts), records: recordsOf(...grants) } as const;
   const within = overlaps.some(({ tasks: [earlier, later] }) => earlier === later);
-  const own = { taskId, attempts };
   const apart = relatives.flatMap((run) => apartStatement(own, run, overlaps));
   return within ? [...apart, names] : [none, ...apart, names];
 }

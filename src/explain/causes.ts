@@ -6,7 +6,7 @@ import { formatLeaseId } from '../model/ids.ts';
 import type { TaskCreated } from '../model/records.ts';
 import type { ExplainedAttempt, ExplainedStart, Statement } from './explanation.ts';
 import { durationText, leaseText, nameText, reasonText, recordsOf, type Teller } from './names.ts';
-import { downDuring, silenceText } from './silences.ts';
+import { downDuring, isPartLost, silenceText } from './silences.ts';
 import { waitTexts } from './waits.ts';
 
 /** What the statements about attempts are made from. */
@@ -84,6 +84,11 @@ function endRecords(attempt: ExplainedAttempt, starts: readonly ExplainedStart[]
   return recordsOf(leaseId, lastHeartbeat?.record, down, endRecord);
 }
 
+const unreported = (before: ExplainedAttempt, starts: readonly ExplainedStart[]): string =>
+  isPartLost(before, starts)
+    ? 'What may have been reported for it by then is lost with the log that was restored.'
+    : 'Nothing had been reported for it by then.';
+
 function whyItEnded(
   before: ExplainedAttempt,
   starts: readonly ExplainedStart[],
@@ -98,7 +103,7 @@ function whyItEnded(
     case 'expired':
       return (
         `${leaseText(before)} ran out at ${tell.at(before.leaseExpiry)}: ` +
-        `${silenceText(before, starts, tell)}. Nothing had been reported for it by then.`
+        `${silenceText(before, starts, tell)}. ${unreported(before, starts)}`
       );
     case 'released':
       return (

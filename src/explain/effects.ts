@@ -6,6 +6,7 @@ import type { TaskCreated } from '../model/records.ts';
 import type { ExplainedAttempt, Statement } from './explanation.ts';
 import { attemptsText, listText, nameText, plural, recordsOf } from './names.ts';
 import type { Run } from './overlaps.ts';
+import { byWhatIsLeft, EFFECT_LACKS } from './restores.ts';
 
 /** How often the task may have taken effect, as far as its own records and relatives tell. */
 export function effectStatements(
@@ -13,21 +14,27 @@ export function effectStatements(
   attempts: readonly ExplainedAttempt[],
   redrivenAs: number | undefined,
   relatives: readonly Run[],
+  restores: readonly number[],
 ): Statement[] {
   const tokens = attempts.map(({ leaseId }) => leaseId);
   const elsewhere = elsewhereText(created, timesOf(attempts), redrivenAs, relatives);
   const records = recordsOf(created.seq, created.originTaskId);
+  const own = ownText(attempts, restores);
+  const text = restores.length === 0 ? own : `${own} ${EFFECT_LACKS}`;
+  const behind = tokens.length === 0 ? records : tokens;
   return [
-    { topic: 'effect', text: ownText(attempts), records: tokens.length === 0 ? records : tokens },
+    { topic: 'effect', text, records: recordsOf(...behind, ...restores) },
     { topic: 'effect', text: elsewhere, records },
   ];
 }
 
-function ownText(attempts: readonly ExplainedAttempt[]): string {
-  if (attempts.length === 0) return 'None by this task: it was never given to a worker.';
+function ownText(attempts: readonly ExplainedAttempt[], restores: readonly number[]): string {
+  if (attempts.length === 0) {
+    return byWhatIsLeft(restores, 'None by this task: it was never given to a worker.');
+  }
   const back = attempts.filter(({ ended }) => ended === 'released');
   const count = timesOf(attempts);
-  const happened = happenedText(count, back);
+  const happened = byWhatIsLeft(restores, happenedText(count, back));
   const tokens = attempts.map(({ leaseId }) => String(leaseId));
   const shown = tokens.length > 4 ? [tokens[0], tokens[1], '…', tokens.at(-1)] : tokens;
   return [

@@ -10,13 +10,21 @@ import { attemptsOf } from './attempts.ts';
 import { budgetOf } from './budget.ts';
 import { beginOf, type Course, endOfLast, noBegin } from './causes.ts';
 import { effectStatements } from './effects.ts';
-import type { Between, ExplainedStart, Explanation, Overlap, Statement } from './explanation.ts';
+import type {
+  Between,
+  ExplainedStart,
+  Explanation,
+  Overlap,
+  Restored,
+  Statement,
+} from './explanation.ts';
 import { lateReportOf } from './late-reports.ts';
 import { teller } from './names.ts';
 import { explainNow } from './now.ts';
 import { overlapsOf, type Run } from './overlaps.ts';
 import { heirStatement, originStatement, type RelativeStory, runOf } from './relatives.ts';
 import { clockOf, noStart, startStatements } from './restarts.ts';
+import { overlapLacks, restoresIn } from './restores.ts';
 import { explainRecords } from './rows.ts';
 import { type EndRecord, endOf, isPoisoned, overBy, summaryOf } from './summary.ts';
 import { waitOf } from './waits.ts';
@@ -42,6 +50,7 @@ export interface StartRead {
   readonly record: CoordinatorStarted;
   /** The `at` of the record before it. */
   readonly lastAliveAt?: number | undefined;
+  readonly restored?: Restored | undefined;
 }
 
 export function explain(story: TaskStory): Explanation {
@@ -59,6 +68,7 @@ export function explain(story: TaskStory): Explanation {
   const runs = (story.relatives ?? []).map((relative) => ({ ...relative, ...runOf(relative) }));
   const overlaps = allOverlaps(own, runs);
   const over = overBy(records);
+  const restores = restoresIn(starts, over?.seq);
   const advisory = story.advisory ?? true;
   const budget = budgetOf(created, attempts, standing, advisory);
   const beats = attempts.reduce((sum, one) => sum + one.extensions - one.heartbeats.length, 0);
@@ -71,7 +81,7 @@ export function explain(story: TaskStory): Explanation {
     executionWindowMs: created.executionWindowMs,
     originTaskId: created.originTaskId,
     redrivenAs: standing.redrivenAs,
-    summary: summaryOf(standing, attempts),
+    summary: summaryOf(standing, attempts, restores),
     records: explainRecords(records, tell, isPoisoned(over, attempts)),
     recordsLeftOut: beats + (story.leftOut ?? 0),
     attempts,
@@ -81,13 +91,15 @@ export function explain(story: TaskStory): Explanation {
     statements: [
       ...inOrder(whyStatements(course, story, over)),
       ...overlapStatements(overlaps, [own, ...runs], tell),
-      ...generalStatements(created.seq, attempts, overlaps, runs),
-      ...effectStatements(created, attempts, standing.redrivenAs, runs),
+      ...generalStatements({ taskId: created.seq, attempts }, overlaps, runs, restores),
+      ...overlapLacks(restores),
+      ...effectStatements(created, attempts, standing.redrivenAs, runs, restores),
     ],
     overlaps,
     now: explainNow({
       ...course,
       relatives: runs,
+      restores,
       budget,
       over,
       standing,
@@ -136,11 +148,12 @@ function startsIn({ records, starts, standing }: TaskStory): ExplainedStart[] {
   const open = standing.state === 'WAITING' || standing.state === 'LEASED';
   return starts
     .filter(({ record }) => record.seq > first && (open || record.seq < last))
-    .map(({ record, lastAliveAt }, index) => ({
+    .map(({ record, lastAliveAt, restored }, index) => ({
       seq: record.seq,
       at: record.at,
       // Before the first of a list that was cut, the coordinator may have been down at any time.
       lastAliveAt: index === 0 && (standing.startsLeftOut ?? 0) > 0 ? undefined : lastAliveAt,
+      restored,
       clockOffsetMs: record.at - record.startedAt,
     }));
 }

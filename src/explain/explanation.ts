@@ -71,6 +71,8 @@ export interface Wait {
   /** Starts of the coordinator in it, and for how much of it the coordinator was down at most. */
   readonly starts: readonly number[];
   readonly downMs: number;
+  /** The log was restored from a copy meanwhile: what lay in the wait is lost. */
+  readonly isLost?: boolean | undefined;
   /** Undefined: the records in between are too many to be read, or some were removed. */
   readonly between?: Between | undefined;
 }
@@ -150,8 +152,18 @@ export interface ExplainedStart {
   readonly at: number;
   /** The newest record before it: until then the coordinator was surely up. */
   readonly lastAliveAt?: number | undefined;
+  /** The log was restored from a copy before this start. */
+  readonly restored?: Restored | undefined;
   /** Coordinator time minus the wall clock at this start, in ms. */
   readonly clockOffsetMs: number;
+}
+
+/** What a copy of the log holds; what was recorded after it was made is lost. */
+export interface Restored {
+  /** The newest record of the copy. */
+  readonly after: number;
+  /** The time of that record, or of the newest before it that is not removed. */
+  readonly at?: number | undefined;
 }
 
 /** How many attempts may be charged before a failure ends the task, and which ones were. */

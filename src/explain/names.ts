@@ -116,9 +116,12 @@ export const OFFSET_TOLD_MS = 1_000;
 export const isDownHidden = ({ at, lastAliveAt, clockOffsetMs }: ExplainedStart): boolean =>
   at === lastAliveAt && clockOffsetMs >= OFFSET_TOLD_MS;
 
-/** How long the coordinator was down before a start; empty where no earlier record is known. */
+/** How long the coordinator was down before a start, or what it started on; empty: not known. */
 export function downText(start: ExplainedStart): string {
-  const { at, lastAliveAt } = start;
+  const { at, lastAliveAt, restored } = start;
+  if (restored !== undefined) {
+    return `on a copy of the log, without what came after record ${restored.after}`;
+  }
   if (lastAliveAt === undefined) return '';
   if (isDownHidden(start)) return 'down for a time that a clock set back hides';
   return `down for ${durationAtMostText(at - lastAliveAt)} at most`;

@@ -32,6 +32,7 @@ export function explanationJson(given: Explanation): string {
       seq: start.seq,
       at: start.at,
       last_alive_at: start.lastAliveAt,
+      restored_after: start.restored?.after,
       clock_offset_ms: start.clockOffsetMs,
     })),
     starts_left_out: unlessZero(given.startsLeftOut),

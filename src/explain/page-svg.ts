@@ -101,7 +101,8 @@ function axis(given: Explanation, { from, to, x }: Scale, y: number): string {
 /** A start, and before it the time in which the coordinator was down at most. */
 function startLine(start: ExplainedStart, { from, x }: Scale, y: number): string {
   const { at, seq, lastAliveAt = at } = start;
-  const down = at === lastAliveAt && !isDownHidden(start) ? '' : `, ${downText(start)}`;
+  const isUpTill = at === lastAliveAt && start.restored === undefined && !isDownHidden(start);
+  const down = isUpTill ? '' : `, ${downText(start)}`;
   const told = `coordinator started (record ${seq}) at ${timeText(at, from)}${down}`;
   const width = round(x(at) - x(lastAliveAt));
   return (

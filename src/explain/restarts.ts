@@ -13,6 +13,7 @@ import {
   recordsOf,
   type Teller,
 } from './names.ts';
+import { copyClause } from './restores.ts';
 import { endSeenFrom, isDuring } from './silences.ts';
 import type { EndRecord } from './summary.ts';
 
@@ -31,7 +32,8 @@ export function startStatements(
   for (const start of starts) {
     const row = rows.at(-1);
     const last = row?.at(-1)?.seq ?? 0;
-    const apart = records.some(({ seq }) => seq > last && seq < start.seq);
+    const isTold = start.restored !== undefined || row?.at(-1)?.restored !== undefined;
+    const apart = isTold || records.some(({ seq }) => seq > last && seq < start.seq);
     if (row === undefined || apart) rows.push([start]);
     else row.push(start);
   }
@@ -91,7 +93,8 @@ function startOf(
 }
 
 function downClause(start: ExplainedStart, tell: Teller): string {
-  const { at, lastAliveAt } = start;
+  const { at, lastAliveAt, restored } = start;
+  if (restored !== undefined) return copyClause(restored, tell);
   if (lastAliveAt === undefined) return '';
   const before = `. The newest record before it is of ${tell.at(lastAliveAt)}`;
   return isDownHidden(start)
@@ -105,6 +108,7 @@ const ranOutWhileDown = (held: ExplainedAttempt | undefined, start: ExplainedSta
   held !== undefined && endSeenFrom(held, start) === 'down';
 
 function meantFor(start: ExplainedStart, held: ExplainedAttempt | undefined, tell: Teller): string {
+  if (start.restored !== undefined) return lostFor(start, held, tell);
   if (held === undefined) return 'Nobody held the task then; it went on waiting.';
   const lease = formatLeaseId(held.leaseId);
   const expiry = tell.at(held.leaseExpiry);
@@ -124,6 +128,21 @@ function meantFor(start: ExplainedStart, held: ExplainedAttempt | undefined, tel
   return (
     `${lease} ran out at ${expiry}, while the coordinator was down: it would have recorded that ` +
     'at once, but the record comes after that start.'
+  );
+}
+
+/** In the time that is lost anything may have happened to the task. */
+function lostFor(start: ExplainedStart, held: ExplainedAttempt | undefined, tell: Teller): string {
+  const given = 'Whether a worker was given the task in that time, and reported, no record tells';
+  if (held === undefined) return `${given}; by the copy nobody held it, and it went on waiting.`;
+  const expiry = tell.at(held.leaseExpiry);
+  const ends =
+    held.leaseExpiry <= start.at
+      ? `it had run out at ${expiry}, before that start`
+      : 'it stayed valid at that start';
+  return (
+    `By the copy ${formatLeaseId(held.leaseId)} was held, and ${ends}. Whether its worker sent ` +
+    'heartbeats or reported in the time that is lost, no record tells.'
   );
 }
 

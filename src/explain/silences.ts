@@ -31,6 +31,13 @@ export function silenceText(
   return `${heard} (${UNRECORDED})${missing}`;
 }
 
+/** Whether the log was restored from a copy between an attempt's grant and its end. */
+export const isPartLost = (
+  { leaseId, endRecord }: ExplainedAttempt,
+  starts: readonly ExplainedStart[],
+): boolean =>
+  starts.some((start) => start.restored !== undefined && isDuring(start, leaseId, endRecord));
+
 /** A coordinator that runs records the end of a lease within a tick. */
 const LATE_MS = 1_000;
 
@@ -82,7 +89,13 @@ export function endSeenFrom(
 
 /** What a time without a coordinator may have swallowed. */
 function missed(attempt: ExplainedAttempt, start: ExplainedStart, tell: Teller): string {
-  const { seq, at, lastAliveAt } = start;
+  const { seq, at, lastAliveAt, restored } = start;
+  if (restored !== undefined) {
+    return (
+      `; the log was restored from a copy meanwhile (record ${seq}), so what came after record ` +
+      `${restored.after} is lost, heartbeats too`
+    );
+  }
   const from = lastAliveAt === undefined ? '' : ` between ${tell.at(lastAliveAt)} and then`;
   if (endSeenFrom(attempt, start) === 'down') {
     return (

@@ -20,6 +20,7 @@ import {
   recordsOf,
   type Teller,
 } from './names.ts';
+import { byWhatIsLeft, SUMMARY_LACKS } from './restores.ts';
 
 const ENDS: readonly (readonly [end: AttemptEnd | undefined, many: string, one: string])[] = [
   ['expired', 'ran out', 'its lease ran out'],
@@ -31,7 +32,16 @@ const ENDS: readonly (readonly [end: AttemptEnd | undefined, many: string, one: 
 ];
 
 /** `It was given to a worker 3 times: 1 ran out, 1 failed and 1 completed.` */
-export function summaryOf(standing: Standing, attempts: readonly ExplainedAttempt[]): string {
+export function summaryOf(
+  standing: Standing,
+  attempts: readonly ExplainedAttempt[],
+  restores: readonly number[],
+): string {
+  const given = byWhatIsLeft(restores, givenText(standing, attempts));
+  return `${given}${restores.length === 0 ? '' : SUMMARY_LACKS}`;
+}
+
+function givenText(standing: Standing, attempts: readonly ExplainedAttempt[]): string {
   if (attempts.length === 0) return 'It was never given to a worker.';
   const [only] = attempts;
   if (attempts.length === 1 && only !== undefined) {

@@ -20,14 +20,16 @@ export function waitOf(
 ): Wait | undefined {
   const { eligibleAt, grantedAt, waitingRecord, leaseId } = attempt;
   const within = starts.filter(({ seq }) => seq > waitingRecord && seq < leaseId);
-  const down = within.map(({ at, lastAliveAt }) =>
-    Math.max(0, Math.min(at, grantedAt) - Math.max(lastAliveAt ?? eligibleAt, eligibleAt)),
-  );
+  const down = within.map(({ at, lastAliveAt, restored }) => {
+    const from = lastAliveAt ?? restored?.at ?? eligibleAt;
+    return Math.max(0, Math.min(at, grantedAt) - Math.max(from, eligibleAt));
+  });
   const downMs = down.reduce((sum, ms) => sum + ms, 0);
   const durationMs = grantedAt - eligibleAt;
   if (durationMs < WAIT_TOLD_MS && downMs === 0) return undefined;
   const seqs = within.filter((_, index) => (down[index] ?? 0) > 0).map(({ seq }) => seq);
-  return { durationMs, starts: seqs, downMs, between };
+  const isLost = within.some(({ restored }) => restored !== undefined);
+  return { durationMs, starts: seqs, downMs, between: isLost ? undefined : between, isLost };
 }
 
 /** @returns sentences, and the records that they rest on besides the attempt's own. */
@@ -46,20 +48,26 @@ export function waitTexts(
   ];
   const records = [...wait.starts];
   if (durationMs < WAIT_TOLD_MS) return { texts, records };
-  if (between === undefined) {
+  if (between === undefined && wait.isLost !== true) {
     texts.push(
       'What else lay in that time is not told: the records of other tasks in between are too ' +
         'many, or removed.',
     );
-  } else {
+  } else if (between !== undefined) {
     texts.push(...betweenTexts(attempt, between, queue, records));
   }
   return { texts, records };
 }
 
-function downTexts({ starts, downMs }: Wait): string[] {
+function downTexts({ starts, downMs, isLost }: Wait): string[] {
   if (starts.length === 0) return [];
   const records = starts.length === 1 ? `record ${starts[0]}` : `records ${starts.join(', ')}`;
+  if (isLost === true) {
+    return [
+      `For ${durationAtMostText(downMs)} of that at most the coordinator was down, or what it ` +
+        `recorded is lost: the log was restored from a copy meanwhile (${records}).`,
+    ];
+  }
   return [
     `For ${durationAtMostText(downMs)} of that at most the coordinator was down ` +
       `(it started again with ${records}).`,

@@ -5,6 +5,7 @@
 import type { ExplainedAttempt, Fact } from './explanation.ts';
 import { leaseName, namesText, nameText, recordsOf, type Teller, UNRECORDED } from './names.ts';
 import type { Run } from './overlaps.ts';
+import { WORKER_LOST } from './restores.ts';
 
 /** So many silent workers get a clause each. */
 const TOLD_MAX = 6;
@@ -15,7 +16,11 @@ interface Held {
 }
 
 /** @param runs the task's own attempts first, then those of the tasks with its content. */
-export function workersNow(runs: readonly [Run, ...Run[]], tell: Teller): Fact {
+export function workersNow(
+  runs: readonly [Run, ...Run[]],
+  restores: readonly number[],
+  tell: Teller,
+): Fact {
   const explained = runs[0].taskId;
   const all = runs.flatMap(({ taskId, attempts }) =>
     attempts.map((attempt) => ({
@@ -37,6 +42,7 @@ export function workersNow(runs: readonly [Run, ...Run[]], tell: Teller): Fact {
     ...known.slice(-TOLD_MAX).map((one) => mayWork(one, tell)),
     ...(known.length > TOLD_MAX ? [`${known.length - TOLD_MAX} earlier ones likewise`] : []),
     ...(unknown.length > 0 ? [mayEverHaveWorked(unknown)] : []),
+    ...(restores.length > 0 ? [WORKER_LOST] : []),
   ];
   if (parts.length === 0) return nobody(runs[0]);
   const behind = [...holders, ...silent.slice(-TOLD_MAX)].flatMap(({ attempt }) => [
@@ -47,7 +53,7 @@ export function workersNow(runs: readonly [Run, ...Run[]], tell: Teller): Fact {
   const silence = silent.length === 0 ? '' : ` (${UNRECORDED})`;
   return {
     text: `Who may be at work: ${parts.join('; ')}${silence}.`,
-    records: recordsOf(...behind),
+    records: recordsOf(...behind, ...restores),
   };
 }
 

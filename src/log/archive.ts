@@ -95,7 +95,7 @@ export class LmdbArchive implements Archive {
     const removedAt = this.log.removedAt?.(from, last) ?? 0;
     const header: Header = { kind: 'header', ...name, dropped, removedAt };
     const target = segmentPath(logDir, name.ordinal, name.generation);
-    const rows = unlessAborted(entriesOf(header, this.log.read(from, last), last), signal);
+    const rows = unlessAborted(entriesOf(header, this.log, from, last), signal);
     const made = await createWhole(target, (made) => Environment.create(made, rows));
     if (!made) throw refused(path.dirname(logDir), 'somebody else writes to it');
     this.segments.load();
@@ -108,10 +108,12 @@ export class LmdbArchive implements Archive {
   }
 }
 
-function* entriesOf(header: Header, records: Iterable<LogRecord>, last: number): Generator<Entry> {
+function* entriesOf(header: Header, log: LogReader, from: number, last: number): Generator<Entry> {
   const tally = new Tally();
   yield [HEADER_KEY, encodeMark(HEADER_KEY, header)];
-  for (const record of records) {
+  for (const record of log.read(from, last)) {
+    const free = record.seq - skippedBefore(log, record);
+    if (free < record.seq) yield [free, encodeMark(free, { kind: 'skip', to: record.seq - 1 })];
     const bytes = encodeRecord(record);
     tally.add(checksumOf(bytes));
     yield [record.seq, bytes];
@@ -120,6 +122,10 @@ function* entriesOf(header: Header, records: Iterable<LogRecord>, last: number):
   const seal: Seal = { kind: 'seal', count, hash, successor: header.ordinal + 1 };
   yield [last + 1, encodeMark(last + 1, seal)];
 }
+
+/** Only the first start of a restored log stands after skipped numbers. */
+const skippedBefore = (log: LogReader, { seq, type }: LogRecord): number =>
+  type === 'CoordinatorStarted' ? log.skippedBefore(seq) : 0;
 
 /**
  * Another log's records, or a gap in this log's, would make an archive of a history that never

@@ -128,6 +128,10 @@ export class LmdbLog implements Log {
     return (inLive ? this.writer.get(seq) : undefined) ?? this.segments.get(seq);
   }
 
+  skippedBefore(seq: number): number {
+    return this.segments.skippedBefore(seq);
+  }
+
   read(from: number, to?: number): Iterable<LogRecord> {
     return this.segments.read(from, to);
   }

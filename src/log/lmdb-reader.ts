@@ -111,6 +111,10 @@ class LmdbReader implements DirectoryReader {
     });
   }
 
+  skippedBefore(seq: number): number {
+    return this.again(() => this.segments.skippedBefore(seq));
+  }
+
   *read(from: number, to = Number.POSITIVE_INFINITY): Generator<LogRecord> {
     let next = from;
     if (to > this.segments.lastNumber) this.again(() => this.catchUp());

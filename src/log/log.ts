@@ -50,6 +50,12 @@ export interface LogReader {
   /** One record, checksum verified; undefined when the number is beyond the end or dropped.
    * @throws LogCorrupt naming the number. */
   get(seq: number): LogRecord | undefined;
+  /**
+   * How many numbers a restored log left free right before this record, which is its first start;
+   * 0: none. Dropped numbers alone do not tell: history that was removed leaves such, too.
+   * @throws LogCorrupt naming the number.
+   */
+  skippedBefore(seq: number): number;
   /** Records from..to (inclusive, default: the end as of the call) in ascending order.
    * @throws LogCorrupt at the first damaged record or undeclared hole. */
   read(from: number, to?: number): Iterable<LogRecord>;

@@ -112,6 +112,10 @@ export class MemoryLog implements Log {
     return decodeRecord(seq, bytes);
   }
 
+  skippedBefore(seq: number): number {
+    return this.store.skips.get(seq) ?? 0;
+  }
+
   *read(from: number, to = this.lastNumber): Iterable<LogRecord> {
     const end = Math.min(to, this.lastNumber);
     for (let seq = Math.max(1, from); seq <= end; seq++) {

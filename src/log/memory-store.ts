@@ -7,6 +7,8 @@ export class MemoryStore {
   /** The stored bytes of each record by its number. Tests may change or remove them. */
   readonly entries = new Map<number, Uint8Array>();
   readonly dropped = new DroppedRanges();
+  /** By the first record after each gap of a restored log: how many numbers it skipped. */
+  readonly skips = new Map<number, number>();
   last = 0;
   bytes = 0;
 
@@ -17,7 +19,10 @@ export class MemoryStore {
    */
   commit(first: number, skippedFrom: number, entries: readonly Uint8Array[]): boolean {
     if (skippedFrom !== this.last + 1) return false;
-    if (first > skippedFrom) this.dropped.add(skippedFrom, first - 1);
+    if (first > skippedFrom) {
+      this.dropped.add(skippedFrom, first - 1);
+      this.skips.set(first, first - skippedFrom);
+    }
     let seq = first;
     for (const bytes of entries) {
       this.entries.set(seq, bytes);
@@ -40,6 +45,7 @@ export class MemoryStore {
     const other = new MemoryStore();
     for (const [seq, bytes] of this.entries) other.entries.set(seq, bytes.slice());
     for (const [from, to] of this.dropped.ranges) other.dropped.add(from, to);
+    for (const [seq, skipped] of this.skips) other.skips.set(seq, skipped);
     other.last = this.last;
     other.bytes = this.bytes;
     return other;

@@ -20,9 +20,10 @@ const RELATIVE_MAX = 1_000;
 const REMOVED_MAX = 200;
 
 type Get = (seq: number) => LogRecord | undefined;
+type StoryLog = Pick<LogReader, 'get' | 'skippedBefore'>;
 
 /** @throws LogCorrupt when the log does not hold what the standing says. */
-export function readStory(log: Pick<LogReader, 'get'>, standing: Standing): TaskStory {
+export function readStory(log: StoryLog, standing: Standing): TaskStory {
   const get: Get = (seq) => log.get(seq);
   const { records, leftOut } = readChain(get, standing, RENEWALS_MAX, OTHERS_MAX);
   if (records[0]?.seq !== standing.taskId) {
@@ -32,7 +33,7 @@ export function readStory(log: Pick<LogReader, 'get'>, standing: Standing): Task
   }
   return {
     records,
-    starts: startsOf(get, standing.starts),
+    starts: startsOf(log, standing.starts),
     standing,
     leftOut,
     between: readWaits(get, queueNames(log), records),
@@ -62,15 +63,19 @@ function readRelative(get: Get, relative: Relative): RelativeStory[] {
   return records[0]?.seq === taskId ? [{ role, taskId, state, records }] : [];
 }
 
-function startsOf(get: Get, starts: readonly number[]): StartRead[] {
-  return starts.flatMap((seq) => {
+function startsOf(log: StoryLog, starts: readonly number[]): StartRead[] {
+  const get: Get = (seq) => log.get(seq);
+  return starts.flatMap((seq): StartRead[] => {
     const record = get(seq);
     if (record?.type !== 'CoordinatorStarted') return [];
-    return [{ record, lastAliveAt: aliveBefore(get, seq) }];
+    const skipped = log.skippedBefore(seq);
+    if (skipped === 0) return [{ record, lastAliveAt: aliveBefore(get, seq) }];
+    const after = seq - skipped - 1;
+    return [{ record, restored: { after, at: aliveBefore(get, after + 1) } }];
   });
 }
 
-/** The time of the newest record before a start; undefined after the gap of a restored log. */
+/** The time of the newest record before a start; undefined when too many were removed. */
 function aliveBefore(get: Get, start: number): number | undefined {
   for (let seq = start - 1; seq > Math.max(0, start - REMOVED_MAX); seq -= 1) {
     const record = get(seq);

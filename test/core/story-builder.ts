@@ -149,6 +149,17 @@ export class Story {
 
   /** @param clockOffsetMs how far coordinator time is ahead of the wall clock. */
   start(second: number, clockOffsetMs = 0): this {
+    return this.started(second, clockOffsetMs, { lastAliveAt: this.lastAt });
+  }
+
+  /** A start on a copy that ends with the newest record. */
+  restore(second: number): this {
+    const restored = { after: this.seq, at: this.lastAt };
+    this.seq += 1_000_000;
+    return this.started(second, 0, { restored });
+  }
+
+  private started(second: number, clockOffsetMs: number, rest: Partial<StartRead>): this {
     this.seq += 1;
     const at = NOON + second * 1_000;
     this.starts.push({
@@ -160,7 +171,7 @@ export class Story {
         formatVersion: 1,
         startedAt: at - clockOffsetMs,
       },
-      lastAliveAt: this.lastAt,
+      ...rest,
     });
     this.lastAt = at;
     return this;

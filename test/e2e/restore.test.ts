@@ -66,6 +66,12 @@ describe('a restored server', function () {
     for (const lease of granted) {
       expect(await complete(lease)).to.include({ outcome: 'COMMITTED' });
     }
+    // Each of the two ran twice, and its story does not say that it ran once.
+    for (const { task_id } of [after, done]) {
+      const { body } = await stage.call('GET', `/v1/tasks/${task_id}/explain`);
+      expect(body['starts']).to.have.nested.property('[0].restored_after', numberOf(before));
+      expect(body['summary']).to.include('restored from a copy');
+    }
     // A lease of before the backup goes on, and a second start skips no number any more.
     expect(await complete(before)).to.include({ outcome: 'COMMITTED' });
     await stage.stopAll();

@@ -70,6 +70,14 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
       .grant(40.1, 'w2')
       .complete(42)
       .told(60),
+  'restored-while-waiting': () => new Story().restore(40).grant(41, 'w2').complete(42).told(60),
+  'restored-while-held': () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4);
+    return story.restore(40).expire(40).grant(40.1, 'w2').complete(42).told(60);
+  },
+  'restored-before-the-lease-ran-out': () =>
+    new Story().grant(1, 'w1').heartbeat(4).restore(9).expire().told(60),
+  'restored-and-never-given-out': () => new Story().restore(40).told(60),
   'coordinator-down-shorter': () =>
     new Story()
       .grant(1, 'w1')

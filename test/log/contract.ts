@@ -334,6 +334,10 @@ export function holdsTheContract(
           expect(numbers(all(open, 700))).to.deep.equal([1_000_004, 1_000_005]);
           expect(open.get(700)).to.equal(undefined);
           expect(open.lastNumber).to.equal(1_000_005);
+          expect(open.skippedBefore(1_000_004)).to.equal(1_000_000);
+          for (const seq of [1, 3, 4, 700, 1_000_003, 1_000_005, 1_000_006]) {
+            expect(open.skippedBefore(seq), `before ${seq}`).to.equal(0);
+          }
         }
       });
 

@@ -110,6 +110,7 @@ describe(`a lease that is renewed ${RENEWALS} times`, () => {
         reads += 1;
         return world.log.get(seq);
       },
+      skippedBefore: (seq: number) => world.log.skippedBefore(seq),
     };
     const told = explain(readStory(log, standing));
     expect(reads).to.be.within(SHOWN, SHOWN + 20);

@@ -29,6 +29,10 @@ export class ArrayLog implements LogReader {
     return this.records[seq - 1];
   }
 
+  skippedBefore(): number {
+    return 0;
+  }
+
   *read(from: number, to = this.lastNumber): Generator<LogRecord> {
     for (let seq = from; seq <= to; seq += 1) {
       const record = this.records[seq - 1];

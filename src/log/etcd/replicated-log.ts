@@ -89,6 +89,10 @@ export class ReplicatedLog implements Log {
     return this.mirror.log.get(seq);
   }
 
+  skippedBefore(seq: number): number {
+    return this.mirror.log.skippedBefore(seq);
+  }
+
   read(from: number, to?: number): Iterable<LogRecord> {
     return this.mirror.log.read(from, to);
   }

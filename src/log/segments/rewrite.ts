@@ -12,7 +12,7 @@ import { Environment } from '../lmdb/env.ts';
 import { LogCorrupt, LogError } from '../log.ts';
 import type { Segment } from './chain.ts';
 import { DroppedRanges } from './dropped-ranges.ts';
-import { encodeMark, HEADER_KEY, type Header, type Seal, Tally } from './marks.ts';
+import { encodeMark, HEADER_KEY, type Header, isMark, type Seal, Tally } from './marks.ts';
 import { unlessAborted } from './scan.ts';
 import { createWhole, segmentPath } from './segment-files.ts';
 import type { Segments } from './segments.ts';
@@ -110,7 +110,8 @@ function* entries(
   let end = 0;
   for (const member of members) {
     for (const entry of segments.entries(member, member.first, member.last)) {
-      if (!dropped.has(entry[0])) yield entry;
+      // The mark of skipped numbers stays: it alone tells them from history that was removed.
+      if (!dropped.has(entry[0]) || isMark(entry[1])) yield entry;
     }
     end = member.last + 1;
   }

@@ -5,7 +5,9 @@ import type { LogRecord } from '../../model/records.ts';
 import { checksumOf, decodeRecord } from '../codec.ts';
 import type { Entry } from '../lmdb/env.ts';
 import { LogCorrupt } from '../log.ts';
+import type { Segment } from './chain.ts';
 import type { DroppedRanges } from './dropped-ranges.ts';
+import { decodeMark } from './marks.ts';
 import type { SegmentName } from './segment-files.ts';
 import type { SegmentReader } from './segment-reader.ts';
 
@@ -47,6 +49,30 @@ export function scanRecords(
     },
   );
   return next;
+}
+
+/** @returns how many numbers right before this one the segment marks as skipped. */
+export function skippedBefore(
+  files: SegmentReader,
+  dropped: DroppedRanges,
+  segment: Segment,
+  seq: number,
+): number {
+  // Among dropped numbers nothing stands but marks.
+  const from = Math.max(segment.first, dropped.presentBefore(seq - 1) + 1);
+  let skipped = 0;
+  files.read(
+    segment,
+    () => seq,
+    (file) => {
+      file.scan(from, seq - 1, (key, bytes, start, end) => {
+        const mark = decodeMark(key, bytes, start, end);
+        if (mark.kind === 'skip' && mark.to === seq - 1) skipped = seq - key;
+        return true;
+      });
+    },
+  );
+  return skipped;
 }
 
 /** Entries as they are stored, marks too; a copy of each. */

@@ -9,7 +9,7 @@ import { LogCorrupt } from '../log.ts';
 import { loadChain, loadSegment, type Segment } from './chain.ts';
 import { DroppedRanges } from './dropped-ranges.ts';
 import { Tally } from './marks.ts';
-import { copyEntries, scanRecords } from './scan.ts';
+import { copyEntries, scanRecords, skippedBefore } from './scan.ts';
 import { fileBytes, listSegments, type SegmentName } from './segment-files.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { soundPart } from './sound.ts';
@@ -118,6 +118,13 @@ export class Segments {
       found = record;
     });
     return found;
+  }
+
+  skippedBefore(seq: number): number {
+    if (seq > this.lastNumber || !this.dropped.has(seq - 1)) return 0;
+    const segment = this.holding(seq);
+    if (segment.seal === undefined) this.files.refresh(segment, () => seq);
+    return skippedBefore(this.files, this.dropped, segment, seq);
   }
 
   /** Reads ahead in batches: nothing stays open while the caller does something else. */
