@@ -126,8 +126,8 @@ function meantFor(start: ExplainedStart, held: ExplainedAttempt | undefined, tel
     );
   }
   return (
-    `${lease} ran out at ${expiry}, while the coordinator was down: it would have recorded that ` +
-    'at once, but the record comes after that start.'
+    `${lease} ran out at ${expiry}, while the coordinator was down or just before that: one that ` +
+    'runs records that within --tick-ms, but the record comes after that start.'
   );
 }
 

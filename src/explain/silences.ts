@@ -38,7 +38,7 @@ export const isPartLost = (
 ): boolean =>
   starts.some((start) => start.restored !== undefined && isDuring(start, leaseId, endRecord));
 
-/** A coordinator that runs records the end of a lease within a tick. */
+/** A coordinator that runs records the end of a lease within a tick, whose length no record has. */
 const LATE_MS = 1_000;
 
 /** Without a restart in between, an end that was recorded late tells of a standstill. */
@@ -48,8 +48,8 @@ function standstill(attempt: ExplainedAttempt, starts: readonly ExplainedStart[]
   if (isRestarted || endedAt - leaseExpiry < LATE_MS) return '';
   return (
     `; the coordinator recorded the end ${durationText(endedAt - leaseExpiry)} late, as it does ` +
-    'when its machine stands still or is very busy, so a heartbeat that was sent before the end ' +
-    'may have been read only after it'
+    'when its machine stands still or is very busy, or when --tick-ms is long, so a heartbeat ' +
+    'that was sent before the end may have been read only after it'
   );
 }
 
@@ -75,7 +75,7 @@ export const isDuring = (start: ExplainedStart, from: number, to: number | undef
 
 /**
  * Says when the lease ended, seen from a start whose record comes before the record of the end.
- * `down`: while no coordinator ran; a running coordinator would have recorded the end at once.
+ * `down`: while no coordinator ran, or within a tick before: a running one records the end by then.
  * `up`: after the start.
  * `before`: before the newest record that precedes the start, so the start does not matter.
  */
@@ -99,8 +99,9 @@ function missed(attempt: ExplainedAttempt, start: ExplainedStart, tell: Teller):
   const from = lastAliveAt === undefined ? '' : ` between ${tell.at(lastAliveAt)} and then`;
   if (endSeenFrom(attempt, start) === 'down') {
     return (
-      `; the lease ended while the coordinator was down, which started again at ${tell.at(at)} ` +
-      `(record ${seq}), so a heartbeat sent${from} may have found nobody to take it`
+      '; the lease ended while the coordinator was down or just before that, and it started ' +
+      `again at ${tell.at(at)} (record ${seq}), so a heartbeat sent${from} may have found nobody ` +
+      'to take it'
     );
   }
   const upFor = durationAtLeastText(attempt.leaseExpiry - at);
