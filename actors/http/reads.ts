@@ -12,7 +12,7 @@ import { formatRefusal } from '../../src/protocol/format.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
 import type { Progress } from '../shared/progress.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
-import { readFields, readQuery } from './fields.ts';
+import { type Fields, readFields, readQuery, refuseQuery } from './fields.ts';
 import { asLine, JSON_TYPE, sendAnswer, sendRefusal } from './problems.ts';
 import type { Handler, ReadHandlers } from './routes.ts';
 
@@ -42,11 +42,13 @@ export function readHandlers({ reader, progress, shownConfig, version }: ReadLin
       if (refusal !== undefined) return sendRefusal(reply, refusal);
       void pass(reader.log(asked), reply);
     },
-    segments: (_, reply) => void pass(reader.copy(), reply),
+    segments: withoutQuery((_, reply) => void pass(reader.copy(), reply)),
     metrics: (_, reply) => void pass(reader.metrics(), reply),
-    config: constant(JSON.stringify(shownConfig)),
-    cluster: (_, reply) => sendJson(reply, JSON.stringify(progress.cluster.read() ?? SINGLE)),
-    openapi: constant(JSON.stringify(openApi(version))),
+    config: withoutQuery(constant(JSON.stringify(shownConfig))),
+    cluster: withoutQuery((_, reply) =>
+      sendJson(reply, JSON.stringify(progress.cluster.read() ?? SINGLE)),
+    ),
+    openapi: withoutQuery(constant(JSON.stringify(openApi(version)))),
     livez: constant('{"status":"alive"}'),
     readyz: (_, reply) => showReadiness(progress, reply),
   };
@@ -58,6 +60,15 @@ const NO_LIMITS: ParseLimits = { payloadMaxBytes: 0 };
 function constant(json: string): Handler {
   const line = asLine(Buffer.from(json));
   return (_, reply) => void reply.header('content-type', JSON_TYPE).send(line);
+}
+
+/** Not for metrics and health: what asks for those may add to the query what it likes. */
+function withoutQuery(handler: Handler): Handler {
+  return (request, reply) => {
+    const refusal = refuseQuery(request.query as Fields);
+    if (refusal === undefined) handler(request, reply);
+    else sendRefusal(reply, refusal);
+  };
 }
 
 function sendJson(reply: FastifyReply, json: string): void {

@@ -17,5 +17,6 @@ export function malformed(form: OperationName, value: unknown): Rejected | undef
 /** @returns whether a field is a whole number, so that its text in a query may be made one. */
 export function wantsWholeNumber(form: OperationName, field: string): boolean {
   const { properties } = FORMS[form];
-  return Object.hasOwn(properties, field) && properties[field]?.type === 'integer';
+  const schema = Object.hasOwn(properties, field) ? properties[field] : undefined;
+  return [schema, ...(schema?.anyOf ?? [])].some((one) => one?.type === 'integer');
 }
