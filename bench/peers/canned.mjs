@@ -1,5 +1,5 @@
 // Owns the answers of servers that decide nothing: as long as leasehold's own, and always the same.
-// What such a server reaches is the most that anything can reach with this driver.
+// What such a server reaches is the most that one thread in Node can reach with this driver.
 
 const PAYLOAD = 'x'.repeat(100);
 const NOW = 1_700_000_000_000;

@@ -1,5 +1,5 @@
-// Owns the systems that do nothing: what they reach is the most that any system can reach with this
-// driver on this machine, and the goals are shares of that.
+// Owns the systems that do nothing: what they reach is the most that a server of one thread in Node
+// can reach with this driver on this machine, and the goals are shares of that.
 
 import { fileURLToPath } from 'node:url';
 import { httpClient, socketClient } from './leasehold.mjs';

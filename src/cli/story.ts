@@ -52,7 +52,7 @@ function list({ stdout }: Io): void {
   const width = Math.max(...ALL.map(({ name }) => name.length));
   const print = ({ name, title }: Story): void => say(stdout, `${name.padEnd(width)}  ${title}`);
   STORIES.forEach(print);
-  say(stdout, '\nWhat is otherwise with a log of messages (docs/WHY-NOT-KAFKA.md):\n');
+  say(stdout, '\nThe experiments that compare it with Kafka (docs/WHY-NOT-KAFKA.md):\n');
   EXPERIMENTS.forEach(print);
 }
 

@@ -32,7 +32,7 @@ export const EXPERIMENTS: readonly Story[] = [
     async play(play) {
       await submitMany(play, 4);
       await play.lease('w1');
-      play.tell('w1 works for long on it, and heartbeats.');
+      play.tell('w1 works on it for a long time, and sends heartbeats.');
       await play.guess('w2 asks for work. What does it get, and when?');
       for (let i = 0; i < 3; i += 1) {
         await play.lease('w2');
@@ -53,13 +53,15 @@ export const EXPERIMENTS: readonly Story[] = [
       });
       await play.lease('w1');
       await play.report('w1', 'fail', { reason: 'smtp: connection reset' });
-      await play.guess('w1 asks again at once. Which task does it get, and when the first one?');
+      await play.guess(
+        'w1 asks again at once. Which task does it get? When can it get the first one?',
+      );
       await play.lease('w1');
       await play.report('w1', 'complete');
       await play.lease('w1');
       await play.lease('w1', { wait_ms: 10_000 });
       await play.report('w1', 'fail', { reason: 'smtp: no such mailbox' });
-      play.tell('Its retries are used up. Somebody mends the address, and asks for it once more.');
+      play.tell('Its retries are used up. Somebody mends the address and redrives the task.');
       await play.change('redrive', first);
       await play.lease('w1');
       await play.report('w1', 'complete');

@@ -12,9 +12,11 @@ export const reportStories: readonly Story[] = [
       await play.lease('w1');
       play.tell('w1 reports complete, and its connection breaks before the answer is through.');
       await play.report('w1', 'complete', {}, true);
-      await play.guess('w1 does not know whether it counted, and reports again. What is it told?');
+      await play.guess(
+        'w1 does not know whether its report counted, and reports again. The answer?',
+      );
       await play.report('w1', 'complete');
-      play.tell('A duplicate is told so, with what the first report was answered: COMMITTED.');
+      play.tell('The second report is refused, with the answer to the first one: COMMITTED.');
       return [task];
     },
   },
@@ -29,7 +31,7 @@ export const reportStories: readonly Story[] = [
       await play.guess('w2 gets the task. How many mails does a@example.org get?');
       await play.lease('w2', { wait_ms: 5_000 });
       await play.report('w2', 'complete');
-      play.tell('Two. No record knows of mails; what must not happen twice needs the token.');
+      play.tell('Two. The log knows nothing of mails: the worker itself must look first.');
       return [task];
     },
   },
@@ -40,7 +42,7 @@ export const reportStories: readonly Story[] = [
       const task = await play.submit();
       await play.lease('w1');
       await play.change('kill', task, { reason: 'wrong template' });
-      await play.guess('w1 knows nothing of it and reports complete. What will the answer be?');
+      await play.guess('w1 does not know that, and reports complete. What will the answer be?');
       await play.report('w1', 'complete');
       const again = await play.change('redrive', task);
       await play.lease('w2');
@@ -70,12 +72,12 @@ export const reportStories: readonly Story[] = [
       await play.lease('w1');
       play.tell('w2 waits for a task. w1 finishes just as its lease runs out.');
       const waiting = play.lease('w2', { wait_ms: 10_000 });
-      await play.guess('Can both be told COMMITTED? Can neither get the task done?');
+      await play.guess('Can both be answered COMMITTED? Can neither of them?');
       await play.meanwhile(waiting, () => play.outlast('w1'));
       await play.report('w1', 'complete');
       await play.report('w2', 'complete');
       play.tell(
-        `There is one order, that of the log: at ${LEASE_MS} ms the lease is over, not later.`,
+        `The log has one order: at ${LEASE_MS} ms the lease is over, so one report counts.`,
       );
       return [task];
     },

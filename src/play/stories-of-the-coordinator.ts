@@ -15,7 +15,7 @@ export const coordinatorStories: readonly Story[] = [
       await play.startCoordinator();
       await play.guess('w1 has finished meanwhile and reports complete. What will the answer be?');
       await play.report('w1', 'complete');
-      play.tell('Time revokes ownership also while nobody looks; the start wrote it down.');
+      play.tell('The lease ran out while the coordinator was down; its start recorded that.');
       await play.lease('w2');
       await play.report('w2', 'complete');
       return [task];
@@ -30,9 +30,11 @@ export const coordinatorStories: readonly Story[] = [
       await play.lease('w1');
       await play.killCoordinator();
       await play.startCoordinator();
-      await play.guess('The lease was granted by a process that is dead. w1 reports: and now?');
+      await play.guess(
+        'The process that granted the lease is dead. w1 reports: what is the answer?',
+      );
       await play.report('w1', 'complete');
-      play.tell('The log is the authority, not the process. A restart neither ends nor renews.');
+      play.tell('The log decides, not the process: a restart neither ends nor renews a lease.');
       return [task];
     },
   },

@@ -29,7 +29,7 @@ export const workerStories: readonly Story[] = [
       await play.lease('w1');
       await play.heartbeat('w1');
       play.signal('w1', 'SIGSTOP');
-      play.tell('w1 stands still. It does not notice; its clock will have jumped when it wakes.');
+      play.tell('w1 stands still and does not notice it. When it wakes, its clock has jumped.');
       await play.outlast('w1');
       await play.lease('w2', { wait_ms: 5_000 });
       await play.guess('w1 wakes up and reports complete. What will the answer be?');
@@ -47,9 +47,9 @@ export const workerStories: readonly Story[] = [
       const task = await play.submit();
       play.tell('w1 asks for a task, and its connection breaks before the answer is through.');
       await play.lease('w1', {}, true);
-      await play.guess('w2 asks now. Does it get the task, or is it empty?');
+      await play.guess('w2 asks now. Does it get the task, or none?');
       await play.lease('w2');
-      play.tell('The grant is a record; that nobody knows of it makes no difference.');
+      play.tell('The grant is in the log, so the lease is valid although no worker knows of it.');
       await play.lease('w2', { wait_ms: 10_000 });
       await play.report('w2', 'complete');
       return [task];

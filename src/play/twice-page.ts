@@ -25,22 +25,44 @@ export async function transcribe(
   return { ...(await runStory(story, teller, open)), story, lines };
 }
 
+/** How the statements begin that `explain` makes in the same words of nearly every task. */
+export const SAID_OF_MOST = ['The coordinator was not restarted', 'Worker names are advisory'];
+
 /** @param transcripts of all stories, in their order */
 export function twicePage(transcripts: readonly Transcript[]): string {
+  const said = new Set<string>();
   const parts = transcripts.map(({ story, lines }) => {
-    const text = lines.slice(2).join('\n').trimEnd();
+    const text = withoutRepeated(lines.slice(2), said).join('\n').trimEnd();
     return `## ${story.title}\n\n\`leasehold story ${story.name}\`\n\n\`\`\`\n${text}\n\`\`\`\n`;
   });
   return `${INTRODUCTION}\n${parts.join('\n')}`;
 }
 
+/** @param said the beginnings that the page has already; those of these lines are added */
+function withoutRepeated(lines: readonly string[], said: Set<string>): string[] {
+  let isRepeated = false;
+  return lines.filter((line) => {
+    if (isRepeated && line.startsWith('    ')) return false;
+    const begin = SAID_OF_MOST.find((one) => line.startsWith(`  - ${one}`));
+    isRepeated = begin !== undefined && said.has(begin);
+    if (begin !== undefined) said.add(begin);
+    return !isRepeated;
+  });
+}
+
 const INTRODUCTION = `# Why a task ran twice, or did not
 
-${STORIES.length} stories, each played against a real coordinator with real worker processes that
-are killed, frozen and cut off. \`leasehold story NAME\` plays one of them on your machine and
-stops at each question (\`?\`) until you have answered it for yourself, however long you think.
-\`leasehold lab\` gives you a coordinator to try things on. What follows was printed by
-\`npm run twice\`, which plays all of them; a test plays them again and compares. The words are in
-the [glossary](GLOSSARY.md), the last part of each story is explained in
-[EXPLAIN.md](EXPLAIN.md).
+These are ${STORIES.length} stories of a task. Each is played against a real coordinator with real
+worker processes that are killed, frozen and cut off. \`leasehold story NAME\` plays one of them on
+your machine. It stops at each question (\`?\`) until you have answered it for yourself, however
+long you think. \`leasehold lab\` gives you a coordinator to try things on.
+
+Each story has three parts: what is sent and answered, the records of the log, and what
+\`leasehold explain\` says of the task ([EXPLAIN.md](EXPLAIN.md)). \`mail\` is the queue, \`T2\`
+is a task, \`L3\` is a lease, and \`w1\` and \`w2\` are workers; the [glossary](GLOSSARY.md) has
+the other words. Two statements that \`explain\` makes of nearly every task stand in the first story
+alone: that the coordinator was not restarted, and that worker names are advisory.
+
+\`npm run twice\`, in a clone of the repository, plays all stories and writes this page. A test
+plays them again and compares.
 `;

@@ -48,7 +48,7 @@ const long: Scenario = {
 const heartbeats = (
   [
     ['heartbeats-lost', 'heartbeats do not arrive', 'heartbeat'],
-    ['heartbeat-answers-lost', 'heartbeats arrive, their answers do not', 'heartbeat answer'],
+    ['heartbeat-answers-lost', 'heartbeats arrive, but their answers do not', 'heartbeat answer'],
   ] as const
 ).map(
   ([name, what, point]): Scenario => ({

@@ -73,7 +73,7 @@ const window: Scenario = {
 
 const noJson: Scenario = {
   name: 'payload-no-json',
-  title: 'the payload is no JSON',
+  title: 'the payload is not JSON',
   page: `${WORKERS}, "Options"`,
   async play(run) {
     await run.submit({ payload: 'no JSON {', retry_policy: { max_retries: 1, backoff_ms: 0 } });

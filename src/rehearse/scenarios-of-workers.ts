@@ -63,7 +63,8 @@ const frozen = MOMENTS.map(
 
 const wokenAmongOthers: Scenario = {
   name: 'woken-among-others',
-  title: 'the worker is frozen with the task just granted, and woken while another works on it',
+  title:
+    'the worker is frozen with the task just granted, and woken while another worker works on it',
   page: `${WORKERS}, "Worker: the same, kept for you"`,
   cannotBite: needsEffects,
   async play(run) {

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { recordLine } from '../../src/model/record-line.ts';
 import { EXPERIMENTS } from '../../src/play/experiments.ts';
 import { STORIES } from '../../src/play/stories.ts';
-import { type Transcript, transcribe } from '../../src/play/twice-page.ts';
+import { SAID_OF_MOST, type Transcript, transcribe } from '../../src/play/twice-page.ts';
 import { blocksOf, fillBlock } from '../../src/play/why-not-page.ts';
 import { MemoryStage } from '../support/memory-stage.ts';
 import { EXPERIMENTS_LEAD_TO, STORIES_LEAD_TO, tellToSlowLearner } from './stories.ts';
@@ -48,6 +48,14 @@ describe('stories', () => {
       const transcript = played.get(name) as Transcript;
       expect(page).include(`## ${transcript.story.title}\n`);
       expect(unwritten(page, transcript)).deep.equal([]);
+    });
+  }
+});
+
+describe('docs/TWICE.md', () => {
+  for (const statement of SAID_OF_MOST) {
+    it(`says once what is said of most tasks: ${statement} …`, () => {
+      expect(pageOf('TWICE.md').split(`  - ${statement}`)).length(2);
     });
   }
 });
