@@ -72,14 +72,17 @@ function firstEligible({ state }: Context, queues: readonly string[], now: numbe
   return first;
 }
 
-/** @returns why no task was granted to a worker that has room. */
-export function whyEmpty({ state }: Context, queues: readonly string[]): EmptyReason {
+/**
+ * @returns why no task was granted to a worker that has room. A task may have become eligible since
+ *   the queues were looked at: then the worker may ask again now.
+ */
+export function whyEmpty({ state }: Context, queues: readonly string[], now: number): EmptyReason {
   let next = Number.POSITIVE_INFINITY;
   for (const name of queues) {
     next = Math.min(next, state.contracts.queues.get(name)?.nextEligibleAt(state.tasks) ?? next);
   }
   if (next === Number.POSITIVE_INFINITY) return { reason: 'no_task' };
-  return { reason: 'not_yet_eligible', nextEligibleAt: next };
+  return { reason: 'not_yet_eligible', nextEligibleAt: Math.max(next, now) };
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { formatLeaseId } from '../model/ids.ts';
 import {
+  isEnd,
   type LogRecord,
   poisonReason,
   type TaskCompleted,
@@ -62,12 +63,7 @@ export type EndRecord = TaskCompleted | TaskFailed | TaskDead;
 
 /** The record that made the task COMPLETED, FAILED or DEAD; undefined while none did. */
 export const overBy = (records: readonly LogRecord[]): EndRecord | undefined =>
-  records.findLast(
-    (record) =>
-      record.type === 'TaskCompleted' ||
-      record.type === 'TaskDead' ||
-      (record.type === 'TaskFailed' && record.retryAt === undefined),
-  ) as EndRecord | undefined;
+  records.findLast(isEnd) as EndRecord | undefined;
 
 /** Whether the coordinator ended the task by its poison rule; its reason counts the expiries. */
 export function isPoisoned(

@@ -10,7 +10,7 @@ import { NONE } from '../core/task-table.ts';
 import { type Asker, type Asking, showTask } from '../core/views.ts';
 import { WorkerRegistry } from '../core/worker-registry.ts';
 import { Histogram, type HistogramData, LONG_SECONDS } from '../metrics/histogram.ts';
-import type { LogRecord } from '../model/records.ts';
+import { isEnd, type LogRecord } from '../model/records.ts';
 import type { LeaseRequest } from '../model/request.ts';
 import type { EmptyReason, Lease } from '../model/response.ts';
 import type { Ticket } from './group-commit.ts';
@@ -23,6 +23,9 @@ import { Askers } from './waiting-order.ts';
 const POISON_A_REQUEST = 100;
 const ELSEWHERE_MAX = 5;
 const ASKERS_NAMED = 4;
+
+/** `gaveUp`: there were too many poison tasks. */
+type Granted = { readonly leases: readonly Lease[]; readonly gaveUp: boolean };
 
 export class Granting {
   readonly registry = new WorkerRegistry();
@@ -53,7 +56,7 @@ export class Granting {
     const granted = this.grant(request, now);
     const mayWait = request.waitMs > 0 && !this.turn.stopping && !granted.gaveUp;
     if (granted.leases.length === 0 && mayWait) this.parked.add(ticket, request, now);
-    else this.answerLease(ticket, request, granted.leases, now, now);
+    else this.answerLease(ticket, request, granted, now, now);
   }
 
   /** A record happened: note whom it may wake, and tell those who wait for a task's end. */
@@ -146,10 +149,10 @@ export class Granting {
   private serveOne(parked: Parked, now: number): boolean {
     const { ticket, parkedAt } = parked;
     const request = parked.request as LeaseRequest;
-    const { leases, gaveUp } = this.grant(request, now);
-    if (leases.length === 0 && !gaveUp) return false;
+    const granted = this.grant(request, now);
+    if (granted.leases.length === 0 && !granted.gaveUp) return false;
     this.parked.take(ticket);
-    this.answerLease(ticket, request, leases, parkedAt, now);
+    this.answerLease(ticket, request, granted, parkedAt, now);
     return true;
   }
 
@@ -167,7 +170,7 @@ export class Granting {
   private conclude(parked: Parked, now: number): void {
     const { ticket, request } = parked;
     if (request.op === 'lease') {
-      this.answerLease(ticket, request, [], parked.parkedAt, now);
+      this.answerLease(ticket, request, { leases: [], gaveUp: false }, parked.parkedAt, now);
       return;
     }
     const { context } = this.turn;
@@ -175,7 +178,7 @@ export class Granting {
     if (row !== NONE) this.turn.answer(ticket, showTask(context, request, row));
   }
 
-  private grant(request: LeaseRequest, now: number): { leases: Lease[]; gaveUp: boolean } {
+  private grant(request: LeaseRequest, now: number): Granted {
     const { context } = this.turn;
     const wanted = Math.min(request.max, this.roomFor(request));
     const leases: Lease[] = [];
@@ -203,22 +206,23 @@ export class Granting {
   private answerLease(
     ticket: Ticket,
     request: LeaseRequest,
-    leases: readonly Lease[],
+    { leases, gaveUp }: Granted,
     askedAt: number,
     now: number,
   ): void {
+    const why = (): EmptyReason => (gaveUp ? { reason: 'no_task' } : this.whyEmpty(request, now));
     this.turn.answer(ticket, {
       kind: 'leased',
       leases,
       waitedMs: now - askedAt,
-      empty: leases.length === 0 ? this.whyEmpty(request) : undefined,
+      empty: leases.length === 0 ? why() : undefined,
       base64: request.base64,
     });
   }
 
-  private whyEmpty(request: LeaseRequest): EmptyReason {
+  private whyEmpty(request: LeaseRequest, now: number): EmptyReason {
     if (this.roomFor(request) <= 0) return { reason: 'at_capacity' };
-    return whyEmpty(this.turn.context, request.queues);
+    return whyEmpty(this.turn.context, request.queues, now);
   }
 
   private roomFor(request: LeaseRequest): number {
@@ -242,9 +246,3 @@ export class Granting {
     return { lastAt, parked: this.parked.countOf(queue), elsewhere, askers };
   }
 }
-
-/** Whether the record ended its task. */
-const isEnd = (record: LogRecord): boolean =>
-  record.type === 'TaskCompleted' ||
-  record.type === 'TaskDead' ||
-  (record.type === 'TaskFailed' && record.retryAt === undefined);

@@ -177,3 +177,9 @@ export function taskOf(record: LogRecord): number {
       return record.taskId;
   }
 }
+
+/** Whether the record ended its task. */
+export const isEnd = (record: LogRecord): boolean =>
+  record.type === 'TaskCompleted' ||
+  record.type === 'TaskDead' ||
+  (record.type === 'TaskFailed' && record.retryAt === undefined);

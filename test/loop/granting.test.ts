@@ -58,6 +58,29 @@ describe('granting: its bounds', () => {
     expect(world.loop.view.parkedRequests).to.equal(0);
   });
 
+  it('a request that gave up on poison tasks is told of no task, whatever is left', async () => {
+    const world = await poisoned(101);
+    await world.submit({ delayMs: 50 });
+    world.time += 60;
+    const { leases, empty } = (await world.ask(leaseRequest())) as Leased;
+    expect(leases).to.deep.equal([]);
+    expect(empty).to.deep.equal({ reason: 'no_task' });
+  });
+
+  // Half of its connection was closed between the time of the task and the next tick.
+  it('the time that an empty answer tells never lies before the answer', async () => {
+    const world = await World.started();
+    await world.submit({ delayMs: 50 });
+    const submittedAt = world.records().at(-1)?.at as number;
+    const parked = world.take(leaseRequest({ waitMs: 60_000 }));
+    world.time += 80;
+    world.loop.hurry(parked);
+    await world.settle();
+    const { leases, empty } = world.answers.get(parked) as Leased;
+    expect(leases).to.deep.equal([]);
+    expect(empty).to.deep.equal({ reason: 'not_yet_eligible', nextEligibleAt: submittedAt + 80 });
+  });
+
   it('an answer has no further lease once it has so many bytes', async () => {
     const world = await World.started({ answerMaxBytes: 25 });
     for (let n = 0; n < 10; n += 1) world.take(SUBMIT);

@@ -107,7 +107,7 @@ export class Witness {
   #settle(seq: number): void {
     this.#open.push(...(this.#opening.get(seq) ?? []));
     this.#open = this.#open.filter((one) => {
-      const different = this.#differsNow(one);
+      const different = this.#differsNow(one, seq);
       if (different === undefined) return false;
       if (seq < one.to) return true;
       const when = `at no moment from record ${one.from} to ${one.to}`;
@@ -116,7 +116,7 @@ export class Witness {
     });
   }
 
-  #differsNow({ asked, request }: Open): string | undefined {
+  #differsNow({ asked, request }: Open, seq: number): string | undefined {
     const book = this.#book;
     const now = book.lastAt;
     if (request.op === 'lease') {
@@ -124,7 +124,7 @@ export class Witness {
       const first = hasRoom ? book.order.firstEligible(request.queues, now) : undefined;
       if (first !== undefined) return `task ${first.id} is eligible`;
       const { base64 } = request;
-      const empty = whyEmpty(book, request);
+      const empty = whyEmpty(book, request, this.#decidedAt(asked, seq));
       return differs(asked, { kind: 'leased', leases: [], empty, waitedMs: 0, base64 });
     }
     if (request.op === 'task') {
@@ -134,6 +134,13 @@ export class Witness {
     const decision = decide(book, this.#knobs, request as ChangingRequest, now);
     if (decision.record !== undefined) return `it would cause a ${decision.record.type}`;
     return differs(asked, decision.answer(0));
+  }
+
+  /** An answer that tells a time was decided then, or at the next record at the latest. */
+  #decidedAt({ answer }: Asked, seq: number): number {
+    const { next_eligible_at: told } = (answer?.['empty'] ?? {}) as Fields;
+    const next = this.#records[seq]?.at ?? Number.POSITIVE_INFINITY;
+    return typeof told === 'number' ? Math.min(told, next) : this.#book.lastAt;
   }
 }
 

@@ -333,9 +333,9 @@ export function roomFor(book: Book, request: LeaseRequest): number {
   return request.capacity - book.order.heldBy(request.workerId);
 }
 
-export function whyEmpty(book: Book, request: LeaseRequest): EmptyReason {
+export function whyEmpty(book: Book, request: LeaseRequest, now: number): EmptyReason {
   if (roomFor(book, request) <= 0) return { reason: 'at_capacity' };
   const next = book.order.nextEligibleAt(request.queues);
   if (next === Number.POSITIVE_INFINITY) return { reason: 'no_task' };
-  return { reason: 'not_yet_eligible', nextEligibleAt: next };
+  return { reason: 'not_yet_eligible', nextEligibleAt: Math.max(next, now) };
 }

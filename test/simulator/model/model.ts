@@ -233,17 +233,20 @@ export class Model {
     if (leases.length === 0 && request.waitMs > 0 && !gaveUp) {
       this.parked.push({ ticket, request, parkedAt: now });
     } else {
-      this.answerLease(ticket, request, leases, 0);
+      this.answerLease(ticket, request, { leases, gaveUp }, now, now);
     }
   }
 
   private answerLease(
     ticket: number,
     request: LeaseRequest,
-    leases: readonly Lease[],
-    waitedMs: number,
+    { leases, gaveUp }: { readonly leases: readonly Lease[]; readonly gaveUp: boolean },
+    askedAt: number,
+    now: number,
   ): void {
-    const empty = leases.length === 0 ? whyEmpty(this.book, request) : undefined;
+    const waitedMs = now - askedAt;
+    const why = gaveUp ? ({ reason: 'no_task' } as const) : whyEmpty(this.book, request, now);
+    const empty = leases.length === 0 ? why : undefined;
     this.answer(ticket, { kind: 'leased', leases, waitedMs, empty, base64: request.base64 });
   }
 
@@ -300,7 +303,7 @@ export class Model {
       passed.add(served);
       if (leases.length === 0 && !gaveUp) continue;
       this.parked.splice(this.parked.indexOf(served), 1);
-      this.answerLease(served.ticket, request, leases, now - served.parkedAt);
+      this.answerLease(served.ticket, request, { leases, gaveUp }, served.parkedAt, now);
     }
   }
 
@@ -338,7 +341,7 @@ export class Model {
     this.parked.splice(this.parked.indexOf(parked), 1);
     const { request, ticket } = parked;
     if (request.op === 'lease') {
-      this.answerLease(ticket, request, [], now - parked.parkedAt);
+      this.answerLease(ticket, request, { leases: [], gaveUp: false }, parked.parkedAt, now);
       return;
     }
     const task = this.book.find(request.taskId);
