@@ -20,6 +20,12 @@ export interface LogSettings {
 
 const SECRETS = ['token', 'authorization', 'headers.authorization', 'req.headers.authorization'];
 
+/** What the first line about the log begins with. */
+export function openedText({ created, records }: { created: boolean; records: number }): string {
+  if (created) return 'created new log';
+  return `opened log, ${records} ${records === 1 ? 'record' : 'records'}`;
+}
+
 /** For the main thread: readable on a terminal, coloured unless NO_COLOR is set (no-color.org). */
 export function logSettings(level: LogLevel): LogSettings {
   const readable = isatty(process.stdout.fd);

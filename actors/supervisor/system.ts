@@ -10,7 +10,7 @@ import { Progress } from '../shared/progress.ts';
 import { type CoordinatorEnd, CoordinatorThread } from './coordinator-life.ts';
 import { Crew } from './crew.ts';
 import { STATUS, statusOf, why, withOwner } from './endings.ts';
-import { createLogger, type Logger, type LogSettings } from './logger.ts';
+import { createLogger, type Logger, type LogSettings, openedText } from './logger.ts';
 import { planSystem, type SystemPlan } from './plan.ts';
 import { forgetNote, skipOf } from './restored.ts';
 import { Watchdog } from './watchdog.ts';
@@ -202,7 +202,7 @@ class System {
     this.#wasReady = true;
   }
 
-  #tellStart({ created, records }: { created: boolean; records: number }): void {
+  #tellStart(log: { created: boolean; records: number }): void {
     const { settings, version } = this.#options;
     const knobs: Record<string, unknown> = {};
     const given: Record<string, string> = {};
@@ -210,10 +210,9 @@ class System {
       if (value !== undefined) knobs[key] = value;
       if (source !== 'default') given[key] = source;
     }
-    const opened = created ? 'created new log' : `opened log, ${records} records`;
     this.#logger.info(
       { version, pid: process.pid, addresses: this.#addresses, knobs, given },
-      `${opened}, in ${this.#plan.dataDir}`,
+      `${openedText(log)}, in ${this.#plan.dataDir}`,
     );
   }
 

@@ -20,7 +20,7 @@ import { FORMAT_VERSION } from '../model/records.ts';
 import type { EtcdSettings } from '../settings/cluster-settings.ts';
 import { type KnobName, type KnobValues, keyOf } from '../settings/knob-table.ts';
 import { converted } from './cluster-from.ts';
-import { statusText } from './cluster-text.ts';
+import { groupsText, statusText } from './cluster-text.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
 
 export interface Operated {
@@ -148,7 +148,10 @@ async function free({ etcd, keys, io, json }: Operated): Promise<void> {
   const next = alarms.includes('NOSPACE')
     ? '; now run `etcdctl defrag` for each member and then `etcdctl alarm disarm`'
     : '; etcd has raised no alarm';
-  say(io.stdout, `${groups} groups of records were deleted, and etcd was compacted${next}`);
+  say(
+    io.stdout,
+    `${groupsText(groups)} ${groups === 1 ? 'was' : 'were'} deleted, and etcd was compacted${next}`,
+  );
 }
 
 type Options = Readonly<Record<string, string | boolean | undefined>>;

@@ -1,7 +1,11 @@
 // Owns how `cluster status` reads.
 
 import type { ClusterStatus } from '../cluster/cluster-status.ts';
+import { plural } from '../explain/names.ts';
 import { MIRRORS_MIN } from '../log/etcd/trim.ts';
+
+export const groupsText = (groups: number): string =>
+  plural(groups, 'group of records', 'groups of records');
 
 export async function statusText(status: ClusterStatus): Promise<string> {
   const { cluster, leader, url, epoch, last_sequence, halted, tail, alarms, members } = status;
@@ -24,7 +28,7 @@ export async function statusText(status: ClusterStatus): Promise<string> {
       ]),
     ),
     '',
-    `in etcd: ${tail.groups} groups of records, ${size(tail.bytes)}; ` +
+    `in etcd: ${groupsText(tail.groups)}, ${size(tail.bytes)}; ` +
       `trimmed up to record ${tail.trimmed}`,
     ...(tail.trimmed === 0 ? [] : [heldText(tail)]),
     ...status.holds.map(

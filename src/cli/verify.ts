@@ -57,7 +57,7 @@ async function readApart(dataDir: string, io: Io): Promise<Verified | Bad> {
   if (last !== undefined) return last;
   const how = signal === null ? `exit status ${status}` : signal;
   const why = complaint.trim().split('\n').at(-1) ?? '';
-  const message = `reading ended by ${how} after ${read} records or more ${why}`.trim();
+  const message = `reading ended by ${how} after ${plural(read, 'record')} or more ${why}`.trim();
   return { kind: 'bad', code: 'LOG_IO', message };
 }
 

@@ -5,7 +5,7 @@
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { clockText, dayText, durationText, timeText } from '../model/time-text.ts';
 import type { AttemptEnd, ExplainedAttempt, ExplainedStart, Explanation } from './explanation.ts';
-import { citing, downText, isDownHidden, shortened } from './names.ts';
+import { citing, downText, isDownHidden, plural, shortened } from './names.ts';
 
 const WIDTH = 960;
 const LEFT = 190;
@@ -174,7 +174,10 @@ function lateReport(
 
 function legend({ attempts }: Explanation, shown: number): string {
   const left = attempts.length - shown;
-  const more = left > 0 ? ` · ${left} attempts in the middle are not drawn` : '';
+  const more =
+    left > 0
+      ? ` · ${plural(left, 'attempt in the middle is', 'attempts in the middle are')} not drawn`
+      : '';
   return (
     `bar: lease · white tick: heartbeat · red circle: late report, dots lead to it · dashed ` +
     `line: coordinator started · grey: it was down at most${more}`

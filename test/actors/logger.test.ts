@@ -5,7 +5,12 @@ import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { createLogger, type LogSettings, logSettings } from '../../actors/supervisor/logger.ts';
+import {
+  createLogger,
+  type LogSettings,
+  logSettings,
+  openedText,
+} from '../../actors/supervisor/logger.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(
@@ -22,6 +27,14 @@ async function output(settings: LogSettings, lines: number): Promise<string> {
 }
 
 describe('logger', () => {
+  it('says how many records a log has', () => {
+    const text = (created: boolean, records: number) => openedText({ created, records });
+    expect(text(true, 0)).to.equal('created new log');
+    expect(text(false, 0)).to.equal('opened log, 0 records');
+    expect(text(false, 1)).to.equal('opened log, 1 record');
+    expect(text(false, 2)).to.equal('opened log, 2 records');
+  });
+
   it('writes whole lines of JSON from several threads into one pipe', async () => {
     const text = await output({ level: 'info', readable: false, color: false }, 100);
     const lines = text

@@ -68,6 +68,20 @@ const disk = (more: Partial<DirectoryFacts>): string[] =>
   amiss(judgeDirectory({ ...DISK, ...more }));
 const log = (more: Partial<LogFacts>): string[] => disk({ log: { ...LOG, ...more } });
 
+describe('what doctor says of a log', () => {
+  const said = (more: Partial<LogFacts>): string[] =>
+    judgeDirectory({ ...DISK, log: { ...LOG, ...more } }).map(({ figure }) => figure);
+
+  it('counts one record as one', () => {
+    const many = said({ lastNumber: 50, looked: 9 });
+    expect(many).to.include('the last 9 of 50 records are sound; verify reads all');
+    expect(many).to.include('no task is near 10 expiries in a row in the last 9 records');
+    const one = said({ lastNumber: 1, looked: 1 });
+    expect(one).to.include('the last 1 of 1 record is sound; verify reads all');
+    expect(one).to.include('no task is near 10 expiries in a row in the last 1 record');
+  });
+});
+
 describe('what doctor thinks of a server', () => {
   it('is ok where all is in order', () => {
     expect(server({})).to.deep.equal([]);

@@ -43,5 +43,8 @@ describe('the explanation as SVG', () => {
     const svg = explanationSvg(explain(story.told(4_000)));
     expect(svg.match(/<g>/g)).length(100);
     expect(svg).include('200 attempts in the middle are not drawn');
+    const more = new Story();
+    for (let second = 0; second < 1_111; second += 11) more.grant(second, 'w').expire();
+    expect(explanationSvg(explain(more.told(4_000)))).include('1 attempt in the middle is not');
   });
 });

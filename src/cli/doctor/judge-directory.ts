@@ -1,6 +1,7 @@
 // Owns what `doctor` thinks of a data directory, from facts that were read or measured. It reads
 // nothing itself.
 
+import { plural } from '../../explain/names.ts';
 import { durationText } from '../../model/time-text.ts';
 import { type Finding, judged, msText, sizeText } from './finding.ts';
 import type { FlushTimes } from './flush-time.ts';
@@ -63,7 +64,8 @@ const served = ({ isServed }: DirectoryFacts): Finding => ({
 function logEnd({ log }: DirectoryFacts): Finding {
   if (typeof log === 'string') return { check: 'log', verdict: 'bad', figure: log, page: 'wrong' };
   const { lastNumber, looked } = log;
-  const figure = `the last ${looked} of ${lastNumber} records are sound; verify reads all`;
+  const of = plural(lastNumber, 'record is', 'records are');
+  const figure = `the last ${looked} of ${of} sound; verify reads all`;
   return { check: 'log', verdict: 'ok', figure, page: 'doctor' };
 }
 
@@ -120,7 +122,8 @@ function poison({ expiries, poisonThreshold: most, looked }: LogFacts): Finding 
   const page = 'wrong';
   const count = expiries?.count ?? 0;
   if (expiries === undefined || most === 0 || count < Math.max(2, most / 2)) {
-    const figure = `no task is near ${most} expiries in a row in the last ${looked} records`;
+    const among = plural(looked, 'record');
+    const figure = `no task is near ${most} expiries in a row in the last ${among}`;
     return { check, verdict: 'ok', figure, page };
   }
   const figure = `leases of ${expiries.taskId} ran out ${count} times in a row; ${most} end it`;
