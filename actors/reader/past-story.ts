@@ -3,8 +3,7 @@
 
 import type { Explanation } from '../../src/explain/explanation.ts';
 import type { LogReader } from '../../src/log/log.ts';
-import { formatTaskId } from '../../src/model/ids.ts';
-import { type Rejected, rejected } from '../../src/model/refusal.ts';
+import { notRemembered, type Rejected, rejected } from '../../src/model/refusal.ts';
 import { storyAt } from '../../src/reader/story-at.ts';
 
 export interface PastQuestion {
@@ -65,5 +64,5 @@ async function tellNow(
   };
   const told = isCancelled() ? undefined : await storyAt(log, taskId, at, pause);
   if (told !== undefined) return told;
-  return rejected('unknown_task', `There was no task ${formatTaskId(taskId)} after record ${at}.`);
+  return rejected('unknown_task', `${notRemembered(taskId)} after record ${at}`);
 }

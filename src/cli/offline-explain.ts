@@ -11,10 +11,18 @@ import type { LogReader } from '../log/log.ts';
 import { replay } from '../loop/replay.ts';
 import { formatTaskId } from '../model/ids.ts';
 import type { LogRecord } from '../model/records.ts';
+import { notRemembered } from '../model/refusal.ts';
 import { digestText } from '../reader/digest-text.ts';
 import { storyIn } from '../reader/story-at.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
-import { dataDirOf, type OfflineOptions, stateAt, untilOf, withLog } from './offline.ts';
+import {
+  dataDirOf,
+  type OfflineOptions,
+  removedText,
+  stateAt,
+  untilOf,
+  withLog,
+} from './offline.ts';
 import { writeSvg } from './svg-file.ts';
 import { columnsOf } from './words.ts';
 
@@ -57,6 +65,6 @@ async function stateOf(log: LogReader, taskId: number, until: number, io: Io): P
 function tell(log: LogReader, state: State, taskId: number): Explanation {
   const told = storyIn(log, state, taskId);
   if (told !== undefined) return told;
-  const id = formatTaskId(taskId);
-  throw new CliError(EXIT.failed, `leasehold: there is no task ${id} at record ${state.lastSeq}`);
+  const text = `${notRemembered(taskId)} after record ${state.lastSeq}`;
+  throw new CliError(EXIT.failed, `leasehold: ${text}${removedText(log, taskId)}`);
 }

@@ -7,7 +7,7 @@ import { readPage } from '../reader/log-pages.ts';
 import { goOn, type LogQuery } from '../reader/log-query.ts';
 import { queueNames } from '../reader/queue-names.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
-import { dataDirOf, type OfflineOptions, withLog } from './offline.ts';
+import { dataDirOf, type OfflineOptions, removedText, withLog } from './offline.ts';
 import { noneText } from './words.ts';
 
 /** What is asked, as the query of /v1/log. */
@@ -35,8 +35,8 @@ export async function logOffline(
     const { from = 1, tail, limit = tail ?? PAGE_DEFAULT, task, queue, type } = asked;
     const taskId = task === undefined ? undefined : Number(task.slice(1));
     if (taskId !== undefined && log.get(taskId)?.type !== 'TaskCreated') {
-      const gone = log.dropped.has(taskId) ? ': its history was forgotten and is removed' : '';
-      throw new CliError(EXIT.failed, `leasehold: there is no task ${task} in this log${gone}`);
+      const text = `there is no task ${task} in this log${removedText(log, taskId)}`;
+      throw new CliError(EXIT.failed, `leasehold: ${text}`);
     }
     const shown = await showAll(log, show, { from, limit, tail, taskId, queue, type });
     if (shown === 0) say(io.stderr, noneText(log.lastNumber));

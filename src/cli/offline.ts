@@ -27,6 +27,12 @@ export const withDataDir = (command: Command): Command =>
 export const dataDirOf = ({ dataDir }: OfflineOptions, { env }: Io): string =>
   dataDir ?? env['LEASEHOLD_DATA_DIR'] ?? String(KNOBS.dataDir.default);
 
+const ARCHIVED = 'only an archive has it (--archive-dir)';
+
+/** What follows the words that a log has no such task. */
+export const removedText = ({ dropped }: Pick<LogReader, 'dropped'>, taskId: number): string =>
+  dropped.has(taskId) ? `: its history was forgotten and is removed, and ${ARCHIVED}` : '';
+
 /** Opens the log, runs `act` on it, and closes it. @throws CliError with words for the operator */
 export async function withLog<T>(dataDir: string, act: (log: DirectoryReader) => T | Promise<T>) {
   try {
@@ -90,7 +96,7 @@ export function assertTold(log: DirectoryReader, until: number): void {
     if (type === 'HistoryForgotten') by = Math.max(by, seq);
   }
   if (by === 0) return;
-  const why = `what was forgotten by then is removed, and only an archive has it (--archive-dir)`;
+  const why = `what was forgotten by then is removed, and ${ARCHIVED}`;
   const ended = by > log.lastNumber ? `; this log ends with record ${log.lastNumber}` : '';
   throw new CliError(
     EXIT.failed,

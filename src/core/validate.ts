@@ -3,7 +3,7 @@
 // same answer every time. Each answer is decided from the state alone.
 
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
-import { type CancelledReason, type Rejected, rejected } from '../model/refusal.ts';
+import { type CancelledReason, notRemembered, type Rejected, rejected } from '../model/refusal.ts';
 import type { HeartbeatRequest, ReportRequest, Request } from '../model/request.ts';
 import { digestOf } from './digest-index.ts';
 import type { State } from './state.ts';
@@ -51,9 +51,7 @@ function validateRequestId(
 }
 
 const unknownTask = (taskId: number, { row }: Subject): Rejected | undefined =>
-  row === NONE
-    ? rejected('unknown_task', `no task ${formatTaskId(taskId)} is remembered`)
-    : undefined;
+  row === NONE ? rejected('unknown_task', notRemembered(taskId)) : undefined;
 
 /**
  * Whoever names a lease that was never granted for this task learns nothing more about the task.

@@ -1,6 +1,7 @@
 // Owns the shapes of every no that is an answer: cancelled, rejected, unavailable, each with its
 // reason. A refusal is a value; nothing throws it.
 
+import { formatTaskId } from './ids.ts';
 import type { ReportVerb } from './records.ts';
 import type { TaskStateName } from './request.ts';
 
@@ -95,6 +96,10 @@ export const rejected = (
   detail: string,
   more: Partial<Omit<Rejected, 'kind' | 'outcome' | 'reason'>> = {},
 ): Rejected => ({ kind: 'refusal', outcome: 'REJECTED', reason, detail, record: null, ...more });
+
+/** What is said of a task that never was, and of one that is forgotten: the state has neither. */
+export const notRemembered = (taskId: number): string =>
+  `no task ${formatTaskId(taskId)} is remembered`;
 
 /** Whether what was read of a request is the refusal of it instead. */
 export const isRefusal = (value: unknown): value is Rejected =>

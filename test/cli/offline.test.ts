@@ -113,6 +113,18 @@ describe('commands on a data directory', function () {
     expect((await run('explain', '--data-dir', dataDir, 'T99')).code).equal(1);
   });
 
+  it('explain says of a task that is not there what a server says, as of a record', async () => {
+    const newest = records.length;
+    for (const [asked, seq] of [
+      [['T999'], newest],
+      [['T2', '--at', '1'], 1],
+    ] as const) {
+      const { code, err } = await run('explain', '--data-dir', dataDir, ...asked);
+      expect(code).to.equal(1);
+      expect(err).to.equal(`leasehold: no task ${asked[0]} is remembered after record ${seq}\n`);
+    }
+  });
+
   it('backup copies a log, or its beginning; the copy is a log like any other', async () => {
     const copy = path.join(dir, 'copy');
     expect((await run('backup', '--data-dir', dataDir, copy)).code).equal(0);

@@ -168,6 +168,10 @@ describe('explain --at', function () {
     const { status, text } = await stage.call('GET', '/v1/tasks/T2/explain?at=2&format=text');
     expect([status, text.startsWith('T2 ')]).deep.equal([200, true]);
     const never = await stage.call('GET', '/v1/tasks/T999/explain?at=2');
-    expect([never.status, never.body['reason']]).deep.equal([404, 'unknown_task']);
+    expect([never.status, never.body['reason'], never.body['detail']]).deep.equal([
+      404,
+      'unknown_task',
+      'no task T999 is remembered after record 2',
+    ]);
   });
 });

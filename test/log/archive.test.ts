@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { assertTold } from '../../src/cli/offline.ts';
+import { assertTold, removedText } from '../../src/cli/offline.ts';
 import { stateDigest } from '../../src/core/digest.ts';
 import { type LmdbArchive, openArchive } from '../../src/log/archive.ts';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
@@ -129,6 +129,16 @@ describe('an archive', function () {
       expect(JSON.parse(state.out)).to.include({ seq: at, digest });
     }
     expect((await run('verify', '--data-dir', directory)).code).to.equal(0);
+  });
+
+  it('is named where a log has the history of a task no more', async () => {
+    const { world, all } = await archived(80);
+    const first = all.find(({ type }) => type === 'TaskCreated')?.seq as number;
+    expect(world.log.get(first), 'it is gone from the log').to.equal(undefined);
+    expect(removedText(world.log, first)).to.equal(
+      ': its history was forgotten and is removed, and only an archive has it (--archive-dir)',
+    );
+    expect(removedText(world.log, all.length + 1)).to.equal('');
   });
 
   it('is not served, but a copy of it is a log', async () => {
