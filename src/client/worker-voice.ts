@@ -4,13 +4,19 @@
 
 import { EventEmitter } from 'node:events';
 import { LeaseholdError } from './errors.ts';
+import { Outage } from './outage.ts';
 import { reasonOf } from './reason.ts';
+import type { ProtocolEvent } from './types.ts';
 import type { WorkerEvents } from './worker-events.ts';
 
 type Listener = (...args: unknown[]) => unknown;
 
+const WARNING = 'LeaseholdWarning';
+
 export class WorkerVoice extends EventEmitter<WorkerEvents> {
   readonly #isQuiet: boolean;
+  /** As far as nobody listened. */
+  readonly #outage = new Outage();
 
   constructor(isQuiet: boolean) {
     super();
@@ -24,8 +30,14 @@ export class WorkerVoice extends EventEmitter<WorkerEvents> {
   ): boolean {
     const listeners = this.rawListeners(name as keyof WorkerEvents) as Listener[];
     for (const listener of listeners) this.#call(String(name), listener, args);
-    if (listeners.length === 0) this.#tellUnheard(String(name), args[0]);
+    if (name === 'protocol') this.#hear(args[0] as ProtocolEvent);
+    else if (listeners.length === 0) this.#tellUnheard(String(name), args[0]);
     return listeners.length > 0;
+  }
+
+  #hear(event: ProtocolEvent): void {
+    if (!this.#outage.isOver(event)) return;
+    process.emitWarning('the server answers again', WARNING, 'REACHABLE');
   }
 
   #call(name: string, listener: Listener, args: readonly unknown[]): void {
@@ -47,10 +59,15 @@ export class WorkerVoice extends EventEmitter<WorkerEvents> {
   }
 
   #tellUnheard(name: string, event: unknown): void {
-    if (name === 'error') return warn(event as LeaseholdError);
+    if (name === 'error') return this.#warn(event as LeaseholdError);
     if (this.#isQuiet) return;
     const line = lineOf(name, event as WorkerEvents[keyof WorkerEvents][0]);
     if (line !== undefined) sayOnStderr(line);
+  }
+
+  #warn(error: LeaseholdError): void {
+    const sign = this.#outage.take(error);
+    if (sign !== 'lasts') warn(error, sign === 'begins' ? '; trying again' : '');
   }
 }
 
@@ -62,8 +79,8 @@ function sayOnStderr(line: string): void {
   stderr.write(`${line}\n`, () => stderr.off('error', lost));
 }
 
-function warn({ message, code }: LeaseholdError): void {
-  process.emitWarning(message, 'LeaseholdWarning', code);
+function warn({ message, code }: LeaseholdError, then = ''): void {
+  process.emitWarning(`${message}${then}`, WARNING, code);
 }
 
 /** @returns one line for an event that should not go unseen. */
