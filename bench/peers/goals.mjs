@@ -27,7 +27,7 @@ const GOALS = [
   {
     id: 'P3',
     ...{ shape: '64 × 1', others: ['beanstalkd -f 50'], goal: 0.6 },
-    means: 'beside a queue that may lose the answers of 50 ms',
+    means: 'beside a queue that may lose the last 50 ms in a power cut',
   },
   {
     id: 'P4',
