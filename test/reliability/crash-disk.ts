@@ -42,36 +42,62 @@ interface Pending {
 }
 
 class File {
-  flushed: Buffer = Buffer.alloc(0);
-  pending: Pending[] = [];
+  #flushed = new Content();
+  #pending: Pending[] = [];
 
   write(change: Pending, isFlushed: boolean): void {
-    if (isFlushed) this.flushed = applied(this.flushed, change);
-    else this.pending.push(change);
+    if (isFlushed) this.#flushed.apply(change);
+    else this.#pending.push(change);
   }
 
   flush(): void {
-    for (const change of this.pending) this.flushed = applied(this.flushed, change);
-    this.pending = [];
+    for (const change of this.#pending) this.#flushed.apply(change);
+    this.#pending = [];
   }
 
   /** What may be left of it. */
   left(loss: Loss): Buffer {
-    let bytes = this.flushed;
-    for (const change of this.pending) {
-      for (const part of loss.kept(change)) bytes = applied(bytes, part);
+    if (this.#pending.length === 0) return this.#flushed.bytes;
+    const content = this.#flushed.copy();
+    for (const change of this.#pending) {
+      for (const part of loss.kept(change)) content.apply(part);
     }
-    return bytes;
+    return content.bytes;
   }
 }
 
-function applied(bytes: Buffer, { offset, data }: Pending): Buffer {
-  if (data === undefined) return Buffer.concat([bytes, Buffer.alloc(offset)]).subarray(0, offset);
-  const size = Math.max(bytes.length, offset + data.length);
-  const result = Buffer.alloc(size);
-  bytes.copy(result);
-  data.copy(result, offset);
-  return result;
+/** The bytes of a file. There is room behind them, so that not every change copies them. */
+class Content {
+  #room: Buffer = Buffer.alloc(0);
+  #size = 0;
+
+  get bytes(): Buffer {
+    return this.#room.subarray(0, this.#size);
+  }
+
+  copy(): Content {
+    const copy = new Content();
+    copy.#resize(this.#size);
+    this.bytes.copy(copy.#room);
+    return copy;
+  }
+
+  apply({ offset, data }: Pending): void {
+    this.#resize(data === undefined ? offset : Math.max(this.#size, offset + data.length));
+    data?.copy(this.#room, offset);
+  }
+
+  /** What is behind the size is zero, also after the file was shorter for a while. */
+  #resize(size: number): void {
+    if (size > this.#room.length) {
+      const room = Buffer.alloc(Math.max(size, 2 * this.#room.length));
+      this.bytes.copy(room);
+      this.#room = room;
+    } else if (size < this.#size) {
+      this.#room.fill(0, size, this.#size);
+    }
+    this.#size = size;
+  }
 }
 
 type Node = File | Directory;
