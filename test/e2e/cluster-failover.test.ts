@@ -10,7 +10,13 @@ import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
 import { HttpLink } from '../support/links.ts';
 import type { Fields } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
-import { type Answered, ClusterStage, expectEachOnce, Submitters } from './cluster-stage.ts';
+import {
+  type Answered,
+  ClusterStage,
+  expectEachOnce,
+  NO_PAUSE_MS,
+  Submitters,
+} from './cluster-stage.ts';
 import { SilentProxy } from './silent-proxy.ts';
 
 /** Deaths of a leader under a load. */
@@ -185,7 +191,7 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
   });
 
   played('step-down lets the other node lead, and the one before ends in words', async () => {
-    const load = new Submitters(stage, 10);
+    const load = new Submitters(stage, 10, NO_PAUSE_MS);
     const leader = await stage.leader();
     await stage.follows(other(leader));
     const before = load.acknowledged.size;

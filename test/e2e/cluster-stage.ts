@@ -23,8 +23,13 @@ import { untilNextLook } from '../support/waiting.ts';
 
 /** Far longer than any failover: a busy neighbour may hold everything up. */
 const PATIENCE_MS = 60_000;
-/** Between two submits of a client: a short round is no load. */
-const PACE_MS = sized(0, 10);
+/**
+ * Between two submits of a client. As fast as it can, a load would take both processors from what
+ * it waits for: a node that starts, or takes over.
+ */
+const PACE_MS = 25;
+/** As fast as it can; a short round is no load. */
+export const NO_PAUSE_MS = sized(0, 10);
 let stages = 0;
 let loads = 0;
 
@@ -227,12 +232,14 @@ export class Submitters {
   private readonly clients: readonly Client[];
   private readonly running: Promise<void>[];
   private readonly name: number;
+  private readonly paceMs: number;
   private lastAt = performance.now();
   private isOver = false;
 
-  constructor(stage: ClusterStage, count: number) {
+  constructor(stage: ClusterStage, count: number, paceMs = PACE_MS) {
     loads += 1;
     this.name = loads;
+    this.paceMs = paceMs;
     this.clients = Array.from({ length: count }, () => stage.client());
     this.running = this.clients.map((client, i) => this.run(client, i));
   }
@@ -251,7 +258,7 @@ export class Submitters {
       const now = performance.now();
       this.longestSilenceMs = Math.max(this.longestSilenceMs, now - this.lastAt);
       this.lastAt = now;
-      await pause(PACE_MS);
+      await pause(this.paceMs);
     }
   }
 }
