@@ -3,7 +3,16 @@
 
 import { expect } from 'chai';
 import { inTurn } from '../support/tier.ts';
-import { byHand, curl, faultsOf, lines, pool, rehearse, rehearseHere } from './rehearsal.ts';
+import {
+  byHand,
+  curl,
+  faultsOf,
+  lines,
+  pool,
+  rehearse,
+  rehearseBad,
+  type Told,
+} from './rehearsal.ts';
 
 const WHOLE = process.env['SOAK'] === '1';
 
@@ -46,17 +55,21 @@ describe('a rehearsal of a bad worker', () => {
     const [program] = /[^/]+$/.exec(command) ?? [];
     it(`convicts ${program} of ${fault}, and of nothing else`, async function () {
       this.timeout(240_000);
+      const faultsIn = (told: Told, wanted: string) =>
+        told.scenarios.find(({ name }) => name === wanted)?.faults.map(({ name }) => name);
+      const isConvicted = (told: Told): boolean =>
+        faultsOf(told).join() === fault &&
+        faultsIn(told, guilty)?.join() === fault &&
+        (innocent === undefined || faultsIn(told, innocent)?.length === 0);
       const scenarios = [guilty, ...(innocent === undefined ? [] : [innocent])];
       const told = WHOLE
         ? await rehearse(command, '{"a":1}', '--effects-url')
-        : await rehearseHere(command, { scenarios });
+        : await rehearseBad(command, { scenarios }, isConvicted);
       const found = faultsOf(told).filter((name) => !WHOLE || name !== ELSEWHERE.get(fault));
       expect(found, JSON.stringify(told)).to.deep.equal([fault]);
       expect(told.status).to.equal(1);
-      const faultsIn = (wanted: string) =>
-        told.scenarios.find(({ name }) => name === wanted)?.faults.map(({ name }) => name);
-      expect(faultsIn(guilty)).to.deep.equal([fault]);
-      if (innocent !== undefined) expect(faultsIn(innocent)).to.deep.equal([]);
+      expect(faultsIn(told, guilty)).to.deep.equal([fault]);
+      if (innocent !== undefined) expect(faultsIn(told, innocent)).to.deep.equal([]);
     });
   }
 });
