@@ -119,7 +119,7 @@ function introduction(nodes: readonly Node[], leader: Node, etcd: LabEtcd, name:
   const members = etcd.lines.map(({ name: member, pid }) => `${member} is process ${pid}`);
   return `
 Two nodes run over three members of etcd. Node a is process ${a}, node b is process ${b}.
-Of etcd, ${members.join(', ')}. The log is below.
+The members of etcd: ${members.join(', ')}. The log is below.
 In another terminal:
 
   export LEASEHOLD_URL=${urls}
@@ -128,11 +128,11 @@ In another terminal:
   curl -s localhost:${nodes[0]?.port}/v1/cluster       # who leads
   ${name} cluster status --cluster-name ${CLUSTER} --etcd ${etcd.urls.join()}
 
-Now kill what you like, and go on asking:
+Now kill what you like, and go on to send requests:
 
   kill -9 ${leads}         # the node that leads: the other one takes over in some 1.6 s
-  kill ${leads}            # the same in order: it hands over at once
-  kill -STOP ${leads}      # asleep; after kill -CONT it learns that another one leads, and ends
+  kill ${leads}            # SIGTERM: the leader hands over at once, and ends
+  kill -STOP ${leads}      # paused; after kill -CONT it learns that the other one leads, and ends
   kill -9 ${etcd.lines[0]?.pid}         # a member of etcd
 
 Whatever is killed is started again after 3 s. Ctrl-C ends it; nothing is kept.

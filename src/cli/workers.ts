@@ -8,11 +8,11 @@ import { workerColumns } from './overview-table.ts';
 
 const HELP = `
   leases         how many leases the worker holds now
-  capacity       how many it says that it can hold; -: it has not said
-  last request   how long ago; a worker that sends none for 15 minutes and holds no
-                 lease is forgotten
+  capacity       how many leases the worker says that it can hold; -: it has not said
+  last request   how long ago the worker sent one; a worker that sends none for 15 minutes
+                 and holds no lease is forgotten
   lease ends     when the first of its leases runs out, unless it sends a heartbeat
-  Two processes may bear one name: the names are the workers' own.`;
+  Two processes may have the same name: a worker names itself.`;
 
 export function define(command: Command, io: Io): void {
   withList(
