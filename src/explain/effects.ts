@@ -82,7 +82,8 @@ function elsewhereText(
       ? 'It was submitted without a request id, so a repeated submit would have made another task. '
       : `It was submitted under request id ${nameText(requestId)}: a submit repeated under that ` +
         'id is answered with this task and leaves no record, so it made no second one, however ' +
-        'often it came. Under another id, or none, it would have made another task. ';
+        'often it came. Under another id, or none, or after a task under this id was forgotten ' +
+        '(retention), it would have made another task. ';
   return (
     `${redrive}${redrive !== '' && requestId === undefined ? '' : repeated}` +
     'Another task may carry the same content: find it by the payloads that ' +

@@ -117,8 +117,10 @@ function whyStatements(
   const { created, attempts, starts, tell } = course;
   const relative = (wanted: RelativeStory['role']): RelativeStory | undefined =>
     relatives.find(({ role }) => role === wanted);
+  // An origin with more records than are read is kept, although its story is not here.
+  const isOriginKept = (standing.relatives ?? relatives).some(({ role }) => role === 'origin');
   const statements = [
-    ...originStatement(created, relative('origin'), tell),
+    ...originStatement(created, relative('origin'), isOriginKept, tell),
     ...(attempts.length === 0 ? [noBegin(course)] : []),
     ...attempts.map((_, index) => beginOf(course, index)),
     ...(standing.state === 'WAITING' ? [endOfLast(course)] : []),

@@ -25,6 +25,7 @@ export function runOf({ taskId, records }: RelativeStory): Run {
 export function originStatement(
   created: TaskCreated,
   origin: RelativeStory | undefined,
+  isKept: boolean,
   tell: Teller,
 ): Statement[] {
   const { originTaskId, seq } = created;
@@ -33,15 +34,22 @@ export function originStatement(
   const end = origin === undefined ? undefined : overBy(origin.records);
   const ended =
     end === undefined
-      ? 'which had ended as FAILED or DEAD; its records are forgotten by now'
+      ? 'which had ended as FAILED or DEAD'
       : `which had ended as ${end.type === 'TaskDead' ? 'DEAD' : 'FAILED'} at ${tell.at(end.at)} ` +
         `(record ${end.seq}): ${endReason(end)}`;
   const text =
-    `${formatTaskId(seq)} is a redrive: it has the content of ${name}, ${ended}. What was done ` +
-    `as ${name} is told by \`leasehold explain ${name}\`.`;
+    `${formatTaskId(seq)} is a redrive: it has the content of ${name}, ${ended}. ` +
+    toldWhere(name, isKept);
   const records = end === undefined ? [originTaskId, seq] : [originTaskId, end.seq, seq];
   return [{ topic: 'origin', record: seq, text, records }];
 }
+
+/** A task that is forgotten has no story any more. The heir is kept for as long as its origin. */
+const toldWhere = (name: string, isKept: boolean): string =>
+  isKept
+    ? `What was done as ${name} is told by \`leasehold explain ${name}\`.`
+    : `${name} is forgotten by now: what was done as ${name}, only an archive can tell ` +
+      '(--archive-dir).';
 
 function endReason(end: NonNullable<ReturnType<typeof overBy>>): string {
   if (end.type === 'TaskFailed') return reasonText(end.failureReason);
@@ -58,8 +66,7 @@ export function heirStatement(
   const [created] = heir?.records ?? [];
   const when = created === undefined ? '' : ` at ${tell.at(created.at)}`;
   const stands = heir === undefined ? '' : ` It is ${heir.state} now.`;
-  const text =
-    `The task was redriven${when}: ${name} has its content.${stands} What was done as ${name} ` +
-    `is told by \`leasehold explain ${name}\`.`;
+  const told = toldWhere(name, true);
+  const text = `The task was redriven${when}: ${name} has its content.${stands} ${told}`;
   return [{ topic: 'heir', record: redrivenAs, text, records: recordsOf(redrivenAs) }];
 }
