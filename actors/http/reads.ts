@@ -48,7 +48,7 @@ export function readHandlers({ reader, progress, shownConfig, version }: ReadLin
     cluster: withoutQuery((_, reply) =>
       sendJson(reply, JSON.stringify(progress.cluster.read() ?? SINGLE)),
     ),
-    openapi: withoutQuery(constant(JSON.stringify(openApi(version)))),
+    openapi: constant(JSON.stringify(openApi(version))),
     livez: constant('{"status":"alive"}'),
     readyz: (_, reply) => showReadiness(progress, reply),
   };
