@@ -62,7 +62,10 @@ function constant(json: string): Handler {
   return (_, reply) => void reply.header('content-type', JSON_TYPE).send(line);
 }
 
-/** Not for metrics and health: what asks for those may add to the query what it likes. */
+/**
+ * Not for metrics, health and the description: the programs that fetch these may add a parameter
+ * that keeps a cache from answering.
+ */
 function withoutQuery(handler: Handler): Handler {
   return (request, reply) => {
     const refusal = refuseQuery(request.query as Fields);

@@ -117,7 +117,6 @@ describe('HTTP routes', () => {
     ['POST', '/v1/tasks?queue=q', { payload: 'p' }, 'queue'],
     ['GET', '/v1/config?x=1', undefined, 'x'],
     ['GET', '/v1/cluster?x', undefined, 'x'],
-    ['GET', '/openapi.json?x=1', undefined, 'x'],
     ['GET', '/v1/segments?from=1', undefined, 'from'],
     ['GET', '/v1/tasks?after=x', undefined, 'after'],
     ['GET', '/v1/tasks?after=-1', undefined, 'after'],
