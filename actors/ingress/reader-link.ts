@@ -89,12 +89,14 @@ export class ReaderLink implements ReaderGate {
   /**
    * One page: what fits, from `from` on, and where to go on.
    * @param waitMs how long an empty page is held back for something to show.
+   * @param hurry aborts when an empty page is to be held back no longer.
    */
-  async logPage(fields: LogFields, waitMs: number): Promise<ReaderAnswer> {
+  async logPage(fields: LogFields, waitMs: number, hurry?: AbortSignal): Promise<ReaderAnswer> {
     const query = await this.#query(fields, waitMs > 0);
     if (query === undefined) return pageOf('', fields.from ?? 1, false);
     if ('status' in query) return problem(query);
-    const late = waitMs > 0 ? AbortSignal.timeout(waitMs) : undefined;
+    const ends = [AbortSignal.timeout(waitMs), ...(hurry === undefined ? [] : [hurry])];
+    const late = waitMs > 0 ? AbortSignal.any(ends) : undefined;
     const page = await this.#page(query, waitMs > 0, late);
     if (page.kind !== 'page') {
       return late?.aborted === true ? pageOf('', query.from, false) : broken(page);
@@ -209,6 +211,7 @@ export class ReaderLink implements ReaderGate {
       });
       port.postMessage({ ...question, id });
       signal?.addEventListener('abort', cancel);
+      if (signal?.aborted === true) cancel();
     });
   }
 

@@ -42,8 +42,11 @@ export interface SocketBackend {
   hasten(ticket: number): void;
   /** JSON text; never rejects. */
   explain(asked: RequestOf<'explain'>): Promise<string | Buffer>;
-  /** One page of the log, as JSON text; never rejects. */
-  log(asked: RequestOf<'logPage'>): Promise<string | Buffer>;
+  /**
+   * One page of the log, as JSON text; never rejects.
+   * @param hurry aborts when it is to be answered with what there is
+   */
+  log(asked: RequestOf<'logPage'>, hurry: AbortSignal): Promise<string | Buffer>;
 }
 
 /** How much of a connection's budget an open call takes: what its answer may come to. */
@@ -135,7 +138,8 @@ function ask(
   if (request.op === 'config') open.show(backend.configText);
   else if (request.op === 'cluster') open.show(backend.clusterText());
   else if (request.op === 'explain') void backend.explain(request).then((text) => open.show(text));
-  else if (request.op === 'logPage') void backend.log(request).then((text) => open.show(text));
-  else return backend.ask(request, open);
+  else if (request.op === 'logPage') {
+    void backend.log(request, open.hurry).then((text) => open.show(text));
+  } else return backend.ask(request, open);
   return 0;
 }

@@ -38,6 +38,7 @@ export class OpenCall extends Asker {
   ticket = 0;
   readonly #id: ByteText;
   readonly #peer: Settling;
+  #hurry: AbortController | undefined;
 
   /** @param id the JSON text of the call's id */
   constructor(peer: Settling, id: string, weight: number, lines: AnswerLines, index: number) {
@@ -47,6 +48,16 @@ export class OpenCall extends Asker {
     this.weight = weight;
     this.lines = lines;
     this.index = index;
+  }
+
+  /** Aborts when a call that waits without a ticket is to wait no longer. */
+  get hurry(): AbortSignal {
+    this.#hurry ??= new AbortController();
+    return this.#hurry.signal;
+  }
+
+  hasten(): void {
+    this.#hurry?.abort();
   }
 
   answered(answer: Answer): void {

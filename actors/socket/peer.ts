@@ -68,7 +68,10 @@ export class SocketPeer implements Settling {
     // What was wrong does not matter: 'close' follows, and nobody is left to be told.
     socket.on('error', () => {});
     socket.on('close', () => {
-      for (const { ticket } of this.#open) if (ticket !== 0) backend.withdraw(ticket);
+      for (const open of this.#open) {
+        if (open.ticket !== 0) backend.withdraw(open.ticket);
+        open.hasten();
+      }
       this.#open.clear();
       onClose(this);
     });
@@ -194,7 +197,12 @@ export class SocketPeer implements Settling {
     this.#open.add(open);
     const inBatch = lines !== this.#output;
     open.ticket = answerCall(call, inBatch, this.#admission, this.#backend, open);
-    if (this.#hasEnded && open.ticket !== 0) this.#backend.hasten(open.ticket);
+    if (this.#hasEnded) this.#hasten(open);
+  }
+
+  #hasten(open: OpenCall): void {
+    if (open.ticket !== 0) this.#backend.hasten(open.ticket);
+    open.hasten();
   }
 
   /** Looks whether it stopped, after this turn's other answers: one look for all of them. */
@@ -214,7 +222,7 @@ export class SocketPeer implements Settling {
     if (!this.#hasEnded) {
       this.#hasEnded = true;
       this.#halfLineSinceMs = undefined;
-      for (const { ticket } of this.#open) if (ticket !== 0) this.#backend.hasten(ticket);
+      for (const open of this.#open) this.#hasten(open);
     }
     if (this.#unread !== undefined) return;
     const rest = this.#reader.flush();

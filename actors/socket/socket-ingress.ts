@@ -85,9 +85,9 @@ export function backendOf(
       if (status !== 200 || format === 'json') return body as string | Buffer;
       return JSON.stringify({ text: String(body).replace(/\n$/, '') });
     },
-    async log({ waitMs, ...fields }) {
+    async log({ waitMs, ...fields }, hurry) {
       if (progress.phase === 'following') return elsewhere(progress);
-      return (await reader.logPage(fields, waitMs)).body as string | Buffer;
+      return (await reader.logPage(fields, waitMs, hurry)).body as string | Buffer;
     },
   };
 }

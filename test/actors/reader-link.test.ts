@@ -203,6 +203,21 @@ describe('the reader, asked over its port', () => {
     stream.destroy();
   });
 
+  it('holds back an empty page no longer when its asker hurries, however early', async () => {
+    for (const isEarly of [true, false]) {
+      const hurry = new AbortController();
+      if (isEarly) hurry.abort();
+      const page = bench.link.logPage({ from: 100 }, 60_000, hurry.signal);
+      await turn();
+      hurry.abort();
+      const { body } = await page;
+      expect(JSON.parse(String(body))).to.deep.equal({ records: [], next: 100, more: false });
+    }
+    await turn();
+    await turn();
+    expect(bench.waiters.size).to.equal(0);
+  });
+
   it('breaks a stream when the reader goes away, and answers questions with trouble', async () => {
     const stream = await bench.follow({ from: bench.durable + 1 });
     const broken = new Promise<Error>((resolve) => stream.once('error', resolve));

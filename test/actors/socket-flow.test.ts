@@ -177,6 +177,17 @@ describe('socket flow', () => {
     expect(backend.withdrawn).to.deep.equal([]);
   });
 
+  it('half-closed: a page of the log waits no longer, however late it is looked at', async () => {
+    for (const before of [0, 3_000]) {
+      const peer = open();
+      backend.onAsk = ({ answer }) => setImmediate(answer, {});
+      peer.send(...Array.from({ length: before }, (_, id) => call(id, 'stats')));
+      peer.socket.end(call(before, 'log', { wait_ms: 60_000 }));
+      await peer.answers(before + 1);
+      await peer.until(() => peer.isClosed);
+    }
+  });
+
   it('answers calls that were sent before the half-close but not looked at yet', async () => {
     const peer = open();
     backend.onAsk = ({ answer }) => setImmediate(answer, {});

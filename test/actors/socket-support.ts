@@ -56,7 +56,9 @@ export class FakeBackend implements SocketBackend {
       story: true,
     });
   }
-  async log(fields: RequestOf<'logPage'>): Promise<string> {
+  async log(fields: RequestOf<'logPage'>, hurry: AbortSignal): Promise<string> {
+    const ended = new Promise((resolve) => hurry.addEventListener('abort', resolve));
+    if (fields.waitMs > 0 && !hurry.aborted) await ended;
     return JSON.stringify({ records: [], next: 1, more: false, ...fields });
   }
 }
