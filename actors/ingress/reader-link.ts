@@ -101,8 +101,7 @@ export class ReaderLink implements ReaderGate {
     if (page.kind !== 'page') {
       return late?.aborted === true ? pageOf('', query.from, false) : broken(page);
     }
-    const hasMore = page.next <= page.to && page.records < query.limit;
-    return pageOf(Buffer.from(page.body).toString('utf8'), page.next, hasMore);
+    return pageOf(Buffer.from(page.body).toString('utf8'), page.next, page.next <= page.to);
   }
 
   async log(fields: LogFields): Promise<ReaderAnswer> {

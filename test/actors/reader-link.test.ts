@@ -203,6 +203,21 @@ describe('the reader, asked over its port', () => {
     stream.destroy();
   });
 
+  it('gives all of the log to who asks again while there is more, whatever the limit', async () => {
+    bench.grow(300);
+    const all = Array.from({ length: bench.durable }, (_, i) => i + 1);
+    for (const limit of [1, 7, undefined, 1_000]) {
+      const found: number[] = [];
+      for (let from = 1, more = true; more; ) {
+        const { body } = await bench.link.logPage({ from, limit }, 0);
+        const page = JSON.parse(String(body)) as { records: { seq: number }[]; next: number };
+        found.push(...page.records.map(({ seq }) => seq));
+        ({ next: from, more } = page as typeof page & { more: boolean });
+      }
+      expect(found, `limit ${limit}`).to.deep.equal(all);
+    }
+  });
+
   it('holds back an empty page no longer when its asker hurries, however early', async () => {
     for (const isEarly of [true, false]) {
       const hurry = new AbortController();
