@@ -1,23 +1,36 @@
 // Owns the batch: many requests in one body, each parsed, decided and recorded by itself, offered
-// to the mailbox in one run and answered in their order. It is no transaction.
+// to the mailbox in one run, as far as there is room for the answers, and answered in their order.
+// It is no transaction.
 
-import type { ParseLimits } from '../../src/model/limits.ts';
 import { operationsThat } from '../../src/model/operations.ts';
 import { isRefusal, type Rejected, rejected } from '../../src/model/refusal.ts';
 import type { Op, Request } from '../../src/model/request.ts';
 import { type Answer, answerOf } from '../../src/protocol/answer-frame.ts';
 import { parseRequest } from '../../src/protocol/fields-to-request.ts';
+import {
+  ANSWERS_MAX_BYTES,
+  type AnswerLimits,
+  AnswerRoom,
+  mostBytesOfLeases,
+  type Step,
+} from '../ingress/answer-room.ts';
 import { BatchRoom, weightOfLeases } from '../ingress/batch-room.ts';
 import { Asker, type Gate } from '../ingress/gate.ts';
 
+const TOO_LARGE = rejected(
+  'malformed',
+  'The answers to this batch would be too large: lease fewer tasks at a time.',
+  { field: 'max' },
+);
 const OPS: ReadonlySet<unknown> = new Set(operationsThat(({ batch }) => batch === true));
 
 /** @param onDone called once, with the body `{"answers":[…]}`. */
 export function askBatch(
   gate: Gate,
   requests: readonly unknown[],
-  limits: ParseLimits,
+  limits: AnswerLimits,
   onDone: (body: Buffer) => void,
+  answerRoom = new AnswerRoom(ANSWERS_MAX_BYTES),
 ): void {
   const answers = new Answers(requests.length, onDone);
   const room = new BatchRoom();
@@ -25,7 +38,7 @@ export function askBatch(
   for (let index = 0; index < requests.length; index += 1) {
     const request = roomy(parseOne(requests[index], limits), room);
     if (isRefusal(request)) answers.put(index, answerOf(request));
-    else gate.ask(request, new OneOf(answers, index));
+    else answerRoom.enter(new OneOf({ gate, request, limits, answers, index, answerRoom }));
   }
 }
 
@@ -47,23 +60,45 @@ class Answers {
   }
 }
 
-class OneOf extends Asker {
-  readonly #answers: Answers;
-  readonly #index: number;
+interface Parts {
+  readonly gate: Gate;
+  readonly request: Request;
+  readonly limits: AnswerLimits;
+  readonly answers: Answers;
+  readonly index: number;
+  readonly answerRoom: AnswerRoom;
+}
 
-  constructor(answers: Answers, index: number) {
+class OneOf extends Asker implements Step {
+  readonly mostBytes: number;
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
     super();
-    this.#answers = answers;
-    this.#index = index;
+    const { request, limits } = parts;
+    this.#parts = parts;
+    this.mostBytes = request.op === 'lease' ? mostBytesOfLeases(request.max, limits) : 0;
+  }
+
+  ask(): void {
+    const { gate, request } = this.#parts;
+    gate.ask(request, this);
+  }
+
+  refuse(): void {
+    const { answers, index } = this.#parts;
+    answers.put(index, answerOf(TOO_LARGE));
   }
 
   answered(answer: Answer): void {
-    this.#answers.put(this.#index, answer);
+    const { answers, index, answerRoom } = this.#parts;
+    answers.put(index, answer);
+    answerRoom.answered(this, answer.bodyBytes);
   }
 }
 
 /** @param given one element of `requests`; nothing about it is known. */
-function parseOne(given: unknown, limits: ParseLimits): Request | Rejected {
+function parseOne(given: unknown, limits: AnswerLimits): Request | Rejected {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     return rejected('malformed', 'Each request must be a JSON object with its op.');
   }
@@ -83,9 +118,7 @@ function parseOne(given: unknown, limits: ParseLimits): Request | Rejected {
 /** Refuses leases for whose answer the batch has no room; all other answers are small. */
 function roomy(request: Request | Rejected, room: BatchRoom): Request | Rejected {
   if (isRefusal(request) || request.op !== 'lease') return request;
-  if (room.takes(1 + weightOfLeases(request.max))) return request;
-  const detail = 'The answers to this batch would be too large: lease fewer tasks at a time.';
-  return rejected('malformed', detail, { field: 'max' });
+  return room.takes(1 + weightOfLeases(request.max)) ? request : TOO_LARGE;
 }
 
 const OPEN = Buffer.from('{"answers":[');

@@ -93,7 +93,7 @@ function rawSubmit(
 }
 
 function batch(
-  { gate, limits }: CoordinatorLink,
+  { gate, limits, batchMaxBytes }: CoordinatorLink,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
@@ -101,7 +101,7 @@ function batch(
   if (given.kind === 'refusal') return sendRefusal(reply, given);
   const asked = parseRequest('batch', given.fields, limits);
   if (isRefusal(asked)) return sendRefusal(reply, asked);
-  askBatch(gate, asked.requests, limits, (body) => {
+  askBatch(gate, asked.requests, { ...limits, batchMaxBytes }, (body) => {
     reply.code(200).header('content-type', JSON_TYPE).send(asLine(body));
   });
 }

@@ -1,7 +1,7 @@
 // Owns what the methods of the socket mean: which request a call is, who answers it, and how heavy
 // it weighs while it is open. It knows no connection and no line.
 
-import type { ParseLimits } from '../../src/model/limits.ts';
+import { LEASES_MAX, type ParseLimits } from '../../src/model/limits.ts';
 import { OPERATION_NAMES, type OperationName, operationOf } from '../../src/model/operations.ts';
 import { isRefusal, rejected } from '../../src/model/refusal.ts';
 import type { Op, Request, RequestOf } from '../../src/model/request.ts';
@@ -9,6 +9,7 @@ import { parseRequest } from '../../src/protocol/fields-to-request.ts';
 import { formatRefusal } from '../../src/protocol/format.ts';
 import {
   errorAnswer,
+  INVALID_REQUEST,
   invalidParams,
   METHOD_NOT_FOUND,
   RESULT_END,
@@ -16,6 +17,7 @@ import {
   resultStart,
   UNAUTHORIZED,
 } from '../../src/protocol/jsonrpc.ts';
+import { type AnswerRoom, mostBytesOfLeases, mostBytesOfTask } from '../ingress/answer-room.ts';
 import { weightOfLeases } from '../ingress/batch-room.ts';
 import type { Asker } from '../ingress/gate.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
@@ -29,6 +31,8 @@ export interface SocketBackend {
   /** A line; a batch, which begins with `[`. */
   readonly lineMaxBytes: number;
   readonly batchMaxBytes: number;
+  /** The answers to a batch. */
+  readonly answersMaxBytes: number;
   readonly token: string | undefined;
   /** The body of `config`. */
   readonly configText: string;
@@ -52,12 +56,44 @@ export interface SocketBackend {
 /** How much of a connection's budget an open call takes: what its answer may come to. */
 export function weightOf(call: RpcCall, lineBytes: number): number {
   const ofLine = 1 + lineBytes / 16_384;
-  if (call.method === 'lease') {
-    const max = (call.params as { max?: unknown }).max;
-    return ofLine + weightOfLeases(typeof max === 'number' && max > 0 ? max : 1);
-  }
+  if (call.method === 'lease') return ofLine + weightOfLeases(maxOf(call));
   const name = METHODS.get(call.method);
   return ofLine + (name === undefined ? 0 : (operationOf(name).weight ?? 0));
+}
+
+/** @returns what the answer to a call may come to; 0: it is always small. */
+function mostBytesOf(call: RpcCall, backend: SocketBackend): number {
+  const { limits, batchMaxBytes } = backend;
+  if (call.method === 'lease') return mostBytesOfLeases(maxOf(call), { ...limits, batchMaxBytes });
+  return call.method === 'task' ? mostBytesOfTask(limits) : 0;
+}
+
+/** Calls `ask` when there is room for the answer, or refuses the call. */
+export function askInTurn(
+  room: AnswerRoom,
+  call: RpcCall,
+  open: OpenCall,
+  backend: SocketBackend,
+  ask: () => void,
+): void {
+  const mostBytes = mostBytesOf(call, backend);
+  const asking = (): void => {
+    open.onSettled = (bytes) => room.answered({ mostBytes }, bytes);
+    ask();
+  };
+  room.enter({ mostBytes, ask: asking, refuse: () => open.reply(tooHeavy(call)) });
+}
+
+/** The refusal of a call of a batch. */
+export function tooHeavy({ id }: RpcCall): string {
+  const text = 'The answers to this batch would be too large: send less at a time.';
+  return errorAnswer(id, INVALID_REQUEST, text);
+}
+
+/** Nothing of the call is known to be well-formed yet. */
+function maxOf({ params }: RpcCall): number {
+  const { max } = params as { readonly max?: unknown };
+  return typeof max === 'number' && max > 0 ? Math.min(max, LEASES_MAX) : 1;
 }
 
 /** By the method's name. */

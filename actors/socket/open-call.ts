@@ -36,6 +36,8 @@ export class OpenCall extends Asker {
   readonly index: number;
   /** By which its request can be withdrawn or hastened; 0: none. */
   ticket = 0;
+  /** Told what the answer came to; absent: nobody asks. */
+  onSettled: ((bytes: number) => void) | undefined;
   readonly #id: ByteText;
   readonly #peer: Settling;
   #hurry: AbortController | undefined;

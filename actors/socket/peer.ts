@@ -5,18 +5,19 @@
 import type { Socket } from 'node:net';
 import { type AnswerBytes, inBytes } from '../../src/protocol/byte-text.ts';
 import { LineReader, NEWLINE } from '../../src/protocol/framing.ts';
-import {
-  errorAnswer,
-  INVALID_REQUEST,
-  type RpcCall,
-  type RpcItem,
-  readLine,
-  tooLongAnswer,
-} from '../../src/protocol/jsonrpc.ts';
+import { type RpcCall, type RpcItem, readLine, tooLongAnswer } from '../../src/protocol/jsonrpc.ts';
 import { isRequestLine, opensJson, wrongPortAnswer } from '../../src/protocol/wrong-port.ts';
+import { AnswerRoom } from '../ingress/answer-room.ts';
 import { BatchRoom } from '../ingress/batch-room.ts';
 import { monotonicMs } from '../shared/clock.ts';
-import { Admission, answerCall, type SocketBackend, weightOf } from './methods.ts';
+import {
+  Admission,
+  answerCall,
+  askInTurn,
+  type SocketBackend,
+  tooHeavy,
+  weightOf,
+} from './methods.ts';
 import { type AnswerLines, BatchLine, OpenCall, type Settling } from './open-call.ts';
 import { SocketOutput } from './output.ts';
 
@@ -141,7 +142,9 @@ export class SocketPeer implements Settling {
     const message = readLine(line);
     if (message.kind !== 'nothing') this.#isFirstLine = false;
     if (message.kind === 'one') {
-      this.#answer(message.item, line.length, this.#output);
+      const { item } = message;
+      if (item.kind === 'bad') this.#output.put(0, inBytes(item.answer));
+      else this.#ask(item, this.#opened(item, line.length, this.#output));
     } else if (message.kind === 'batch') this.#batch(message.items, line.length);
     return !this.#isFull() && !this.#socket.destroyed;
   }
@@ -171,10 +174,14 @@ export class SocketPeer implements Settling {
   #batch(items: readonly RpcItem[], lineBytes: number): void {
     const answers = new BatchLine(items.length, this.#output);
     const room = new BatchRoom();
-    for (const [index, given] of items.entries()) {
-      const hasRoom = given.kind !== 'call' || room.takes(weightOf(given, 0));
-      const item = hasRoom ? given : tooHeavy(given);
-      this.#answer(item, lineBytes / items.length, answers, index);
+    const answerRoom = new AnswerRoom(this.#backend.answersMaxBytes);
+    for (const [index, item] of items.entries()) {
+      if (item.kind === 'bad') answers.put(index, inBytes(item.answer));
+      else if (!room.takes(weightOf(item, 0))) answers.put(index, inBytes(tooHeavy(item)));
+      else {
+        const open = this.#opened(item, lineBytes / items.length, answers, index);
+        askInTurn(answerRoom, item, open, this.#backend, () => this.#ask(item, open));
+      }
     }
   }
 
@@ -183,19 +190,20 @@ export class SocketPeer implements Settling {
     if (!this.#open.delete(call)) return;
     this.#weight -= call.weight;
     call.lines.put(call.index, answer);
+    call.onSettled?.(answer.length);
     this.#goOn();
   }
 
-  #answer(item: RpcItem, lineBytes: number, lines: AnswerLines, index = 0): void {
-    if (item.kind === 'bad') return lines.put(index, inBytes(item.answer));
-    this.#call(item, weightOf(item, lineBytes), lines, index);
-  }
-
-  #call(call: RpcCall, weight: number, lines: AnswerLines, index: number): void {
+  #opened(call: RpcCall, lineBytes: number, lines: AnswerLines, index = 0): OpenCall {
+    const weight = weightOf(call, lineBytes);
     const open = new OpenCall(this, call.id, weight, lines, index);
     this.#weight += weight;
     this.#open.add(open);
-    const inBatch = lines !== this.#output;
+    return open;
+  }
+
+  #ask(call: RpcCall, open: OpenCall): void {
+    const inBatch = open.lines !== this.#output;
     open.ticket = answerCall(call, inBatch, this.#admission, this.#backend, open);
     if (this.#hasEnded) this.#hasten(open);
   }
@@ -231,9 +239,4 @@ export class SocketPeer implements Settling {
     this.#output.flush();
     this.#socket.end();
   }
-}
-
-function tooHeavy(item: RpcCall): RpcItem {
-  const text = 'The answers to this batch would be too large: send less at a time.';
-  return { kind: 'bad', answer: errorAnswer(item.id, INVALID_REQUEST, text) };
 }

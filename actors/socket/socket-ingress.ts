@@ -7,6 +7,7 @@ import { SINGLE } from '../../src/model/cluster-view.ts';
 import { bodyMaxBytes } from '../../src/model/limits.ts';
 import { notLeader } from '../../src/model/refusal.ts';
 import { formatRefusal } from '../../src/protocol/format.ts';
+import { ANSWERS_MAX_BYTES } from '../ingress/answer-room.ts';
 import { Gate } from '../ingress/gate.ts';
 import { ReaderLink } from '../ingress/reader-link.ts';
 import type { SocketIngressData } from '../ingress/start-data.ts';
@@ -70,6 +71,7 @@ export function backendOf(
   return {
     limits: config,
     lineMaxBytes: bodyMaxBytes(config.payloadMaxBytes),
+    answersMaxBytes: ANSWERS_MAX_BYTES,
     batchMaxBytes: Math.max(config.batchMaxBytes, bodyMaxBytes(config.payloadMaxBytes)),
     token: config.token,
     httpAddress,

@@ -79,6 +79,39 @@ describe('socket flow', () => {
     expect(light.every((each: { result?: object }) => each.result !== undefined)).to.equal(true);
   });
 
+  it('asks for no more heavy answers of a batch than there is room for, and later', async () => {
+    const peer = open();
+    const leases = Array.from({ length: 20 }, (_, id) =>
+      JSON.parse(call(id, 'lease', { worker_id: 'w', max: 1_000 })),
+    );
+    backend.onAsk = ({ request, answer }) => {
+      if (request.op !== 'lease') answer({});
+    };
+    peer.send(JSON.stringify([...leases, JSON.parse(call(20, 'stats'))]));
+    await until(() => backend.asked.length >= 15);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(backend.asked).to.have.length(15);
+    for (const { answer } of backend.asked.slice()) answer({ leases: [] });
+    await until(() => backend.asked.length === 21);
+    expect(backend.asked.at(-1)?.request.op).to.equal('stats');
+    for (const { request, answer } of backend.asked.slice(15))
+      if (request.op === 'lease') answer({});
+    expect((await peer.answers(1))[0]).to.have.length(21);
+  });
+
+  it('refuses what has no room beside the answers that are there', async () => {
+    backend.answersMaxBytes = 100_000;
+    const peer = open();
+    const large = 'x'.repeat(25_000);
+    backend.onAsk = ({ answer }) => answer(`"${large}"`);
+    const reads = [1, 2, 3, 4].map((id) => JSON.parse(call(id, 'task', { task_id: `T${id}` })));
+    peer.send(JSON.stringify(reads));
+    const [answers] = await peer.answers(1);
+    const refused = answers.filter(({ error }: { error?: { code: number } }) => error);
+    expect(refused.map(({ id }: { id: number }) => id)).to.deep.equal([4]);
+    expect(refused[0].error.code).to.equal(-32_600);
+  });
+
   it('holds no long line of a peer that has not given the token', async () => {
     backend.token = 'secret';
     backend.lineMaxBytes = 1_000_000;

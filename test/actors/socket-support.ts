@@ -19,6 +19,7 @@ export class FakeBackend implements SocketBackend {
   limits = { payloadMaxBytes: 1_000 };
   lineMaxBytes = 6_000;
   batchMaxBytes = 128_000;
+  answersMaxBytes = 2 ** 28;
   token: string | undefined;
   configText = '{"payload_max_bytes":{"value":1000,"source":"default"}}';
   readonly clusterText = () => '{"role":"single"}';

@@ -1,0 +1,87 @@
+// Owns how many bytes the answers of one batch may come to, on either port: all are held until the
+// last one is there. How large an answer is, nobody knows before its request is decided, and what
+// was leased then cannot be taken back. So a request is asked only when there is room for the most
+// that its answer may come to; until then it waits for answers that are on their way, and those
+// behind it wait with it. Where these can make no room any more, it is refused.
+
+import type { ParseLimits } from '../../src/model/limits.ts';
+
+export const ANSWERS_MAX_BYTES = 256 * 1024 * 1024;
+/** Whatever of a lease is not its payload: metadata, ids, and the reason of the attempt before. */
+const LEASE_BYTES = 16_384;
+/** Base64 and escapes grow a payload at most sixfold. */
+const GROWTH = 6;
+
+export interface AnswerLimits extends ParseLimits {
+  /** The payloads in one lease answer, but the last one. */
+  readonly batchMaxBytes: number;
+}
+
+/** @param max the most tasks that a lease request may be given */
+export function mostBytesOfLeases(max: number, limits: AnswerLimits): number {
+  const { payloadMaxBytes, batchMaxBytes } = limits;
+  const payloads = Math.min(max * payloadMaxBytes, batchMaxBytes + payloadMaxBytes);
+  return GROWTH * payloads + LEASE_BYTES * max;
+}
+
+/** @returns what the answer that shows one task with its payload and its result may come to. */
+export const mostBytesOfTask = ({ payloadMaxBytes }: ParseLimits): number =>
+  2 * GROWTH * payloadMaxBytes + LEASE_BYTES;
+
+export interface Step {
+  /** What its answer may come to; 0: too little to count. */
+  readonly mostBytes: number;
+  /** `answered` is called once for each step that was asked. */
+  ask(): void;
+  refuse(): void;
+}
+
+export class AnswerRoom {
+  readonly #maxBytes: number;
+  readonly #waiting: Step[] = [];
+  #next = 0;
+  /** Of answers that are there. */
+  #held = 0;
+  /** Of answers that are on their way, at most. */
+  #coming = 0;
+  #isGoing = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The requests of a batch, in their order. */
+  enter(step: Step): void {
+    this.#waiting.push(step);
+    this.#goOn();
+  }
+
+  answered({ mostBytes }: Pick<Step, 'mostBytes'>, bytes: number): void {
+    this.#coming -= mostBytes;
+    this.#held += bytes;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    // What is asked may be answered at once.
+    if (this.#isGoing) return;
+    this.#isGoing = true;
+    for (let step = this.#waiting[this.#next]; step; step = this.#waiting[this.#next]) {
+      const { mostBytes } = step;
+      if (mostBytes > 0) {
+        // One that may come to more than half of all is asked alone, and may go beyond the bound.
+        if (this.#held + Math.min(mostBytes, this.#maxBytes / 2) > this.#maxBytes) {
+          this.#next += 1;
+          step.refuse();
+          continue;
+        }
+        const isTooMuch = this.#held + this.#coming + mostBytes > this.#maxBytes;
+        if (isTooMuch && this.#coming > 0) break;
+      }
+      this.#next += 1;
+      this.#coming += mostBytes;
+      step.ask();
+    }
+    this.#isGoing = false;
+  }
+}

@@ -1,0 +1,71 @@
+// The bytes that the answers of one batch may come to: who is asked, who waits, who is refused.
+
+import { expect } from 'chai';
+import { AnswerRoom, mostBytesOfLeases } from '../../actors/ingress/answer-room.ts';
+
+/** Steps by number, each with what its answer may come to at most. */
+function entered(room: AnswerRoom, ...most: number[]) {
+  const seen: string[] = [];
+  for (const [i, mostBytes] of most.entries()) {
+    const refuse = (): void => void seen.push(`refuse ${i}`);
+    room.enter({ mostBytes, ask: () => seen.push(`ask ${i}`), refuse });
+  }
+  return {
+    seen,
+    answered: (i: number, bytes: number) => room.answered({ mostBytes: most[i] as number }, bytes),
+  };
+}
+
+describe('the room for the answers of a batch', () => {
+  it('lets all be asked at once that have room whatever they come to', () => {
+    const { seen } = entered(new AnswerRoom(100), 40, 0, 60, 0);
+    expect(seen).to.deep.equal(['ask 0', 'ask 1', 'ask 2', 'ask 3']);
+  });
+
+  it('lets one wait for answers that may leave room, and those behind it in their order', () => {
+    const { seen, answered } = entered(new AnswerRoom(100), 60, 60, 0, 30, 55);
+    expect(seen).to.deep.equal(['ask 0']);
+    answered(0, 5);
+    expect(seen).to.deep.equal(['ask 0', 'ask 1', 'ask 2', 'ask 3']);
+    answered(2, 1);
+    expect(seen).to.have.length(4);
+    answered(1, 5);
+    expect(seen).to.deep.equal(['ask 0', 'ask 1', 'ask 2', 'ask 3', 'ask 4']);
+  });
+
+  it('refuses what has no room beside the answers that are there, and nothing else', () => {
+    const { seen, answered } = entered(new AnswerRoom(100), 60, 45, 0, 10);
+    answered(0, 70);
+    expect(seen).to.deep.equal(['ask 0', 'refuse 1', 'ask 2', 'ask 3']);
+  });
+
+  it('asks one alone that may come to more than there is room for', () => {
+    const { seen, answered } = entered(new AnswerRoom(100), 0, 500, 500, 500);
+    expect(seen).to.deep.equal(['ask 0', 'ask 1']);
+    answered(0, 0);
+    answered(1, 40);
+    expect(seen).to.deep.equal(['ask 0', 'ask 1', 'ask 2']);
+    answered(2, 400);
+    expect(seen).to.deep.equal(['ask 0', 'ask 1', 'ask 2', 'refuse 3']);
+  });
+
+  it('asks one after the other where each is answered at once, however many they are', () => {
+    const room = new AnswerRoom(100);
+    let asked = 0;
+    for (let n = 0; n < 100_000; n += 1) {
+      const step = { mostBytes: 60, ask: () => answer(), refuse: () => {} };
+      const answer = (): void => {
+        asked += 1;
+        room.answered(step, 0);
+      };
+      room.enter(step);
+    }
+    expect(asked).to.equal(100_000);
+  });
+
+  it('counts the payloads of a lease answer as they may stand in JSON', () => {
+    const limits = { payloadMaxBytes: 1_000, batchMaxBytes: 5_000 };
+    expect(mostBytesOfLeases(1, limits)).to.equal(6_000 + 16_384);
+    expect(mostBytesOfLeases(1_000, limits)).to.equal(36_000 + 16_384_000);
+  });
+});
