@@ -117,7 +117,10 @@ describe('a device that fails under a serving coordinator', () => {
   if (STALLS.includes('in a commit')) {
     it('stalls for longer than a commit may: believes what became of it, or ends', async () => {
       const copy = impatient();
+      // On a busy machine its own start may take as long.
+      device.breaks({ calls: ['flush'], nth: 1, stallMs: 800 });
       await serve(copy);
+      expect(device.counted.hits, 'the start was slow').to.equal(1);
       const long: Fault = { calls: ['flush'], nth: 3, stallMs: 800 };
       expect(await breaks(long, 1, copy)).to.equal('went on');
       const forever: Fault = { calls: ['flush'], nth: 3, stallMs: FOREVER_MS };
@@ -134,7 +137,7 @@ describe('a device that fails under a serving coordinator', () => {
       device = new Device(path.join(place.dataDir, 'log', name), place.dir);
       await serve(copy);
       const payload = 'p'.repeat(20_000);
-      const long: Fault = { calls: ['flush'], nth: 1, stallMs: 800 };
+      const long: Fault = { calls: ['flush'], nth: 1, stallMs: 2_500 };
       expect(await breaks(long, 1, copy, payload)).to.equal('went on');
       const forever: Fault = { calls: ['flush'], nth: 1, stallMs: FOREVER_MS };
       expect(await breaks(forever, 2, copy, payload)).to.equal('ended');
