@@ -215,6 +215,23 @@ describe('HTTP routes', () => {
     expect(asked()).to.deep.equal([]);
   });
 
+  it('refuse an empty part of the path, and name its field', async () => {
+    const ids = { task_id: 'T1' };
+    for (const [method, path, body, field] of [
+      ['GET', '/v1/tasks/', undefined, 'task_id'],
+      ['GET', '/v1/tasks//explain', undefined, 'task_id'],
+      ['POST', '/v1/tasks//kill', {}, 'task_id'],
+      ['POST', '/v1/tasks//redrive', {}, 'task_id'],
+      ['POST', '/v1/leases//heartbeat', ids, 'lease_id'],
+      ['POST', '/v1/leases//complete', ids, 'lease_id'],
+      ['POST', '/v1/leases//fail', { ...ids, reason: 'r' }, 'lease_id'],
+      ['POST', '/v1/queues//tasks', 'p', 'queue'],
+    ] as const) {
+      const reply = await ask(method, path, body);
+      expect(reply.json, path).to.include({ status: 400, reason: 'malformed', field });
+    }
+  });
+
   it('are those that /openapi.json lists, and no others', async () => {
     const { json } = await ask('GET', '/openapi.json');
     const listed: string[] = [];
