@@ -25,7 +25,7 @@ export function leasedNow(situation: Situation): Told {
   const moved = atCap ? '' : ', unless a heartbeat has moved that time';
   const next =
     `Before ${tell.at(expiry)}, a complete under that lease makes the task COMPLETED, and a fail ` +
-    `makes it ${afterFailure(situation)}. Else the lease runs out by itself at ` +
+    `of kind error makes it ${afterFailure(situation)}. Else the lease runs out by itself at ` +
     `${tell.at(expiry)}${moved}, and the task is WAITING and eligible again at once.`;
   return { facts: [{ text, records }], next: { text: next, records } };
 }

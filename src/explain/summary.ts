@@ -1,6 +1,7 @@
 // Owns the first and the last sentence about a task: its story in one sentence, and how it ended.
 
 import { formatLeaseId } from '../model/ids.ts';
+import { FREE_RELEASES_IN_ROW } from '../model/limits.ts';
 import {
   isEnd,
   type LogRecord,
@@ -107,9 +108,13 @@ function failed(
 ): Statement {
   const lease = formatLeaseId(end.leaseId);
   const worker = nameText(attempts.at(-1)?.workerId ?? '');
+  const reason = reasonText(end.failureReason);
   const head =
-    `Worker ${worker} reported under ${lease} at ${tell.at(end.at)} that it failed: ` +
-    `${reasonText(end.failureReason)}.`;
+    end.kind === 'released'
+      ? `Worker ${worker} gave the task back under ${lease} at ${tell.at(end.at)}: ${reason}. It ` +
+        `was given back more than ${FREE_RELEASES_IN_ROW} times in a row, and each time beyond ` +
+        'that is charged like a failure.'
+      : `Worker ${worker} reported under ${lease} at ${tell.at(end.at)} that it failed: ${reason}.`;
   const records = [end.leaseId, end.seq];
   if (end.kind === 'permanent') {
     const text =

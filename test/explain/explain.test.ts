@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { explain } from '../../src/explain/explain-task.ts';
 import { explanationJson } from '../../src/explain/page-json.ts';
 import { explanationText } from '../../src/explain/page-text.ts';
+import { Story } from '../core/story-builder.ts';
 import { stories } from './explain-stories.ts';
 
 const kept = join(process.cwd(), 'test', 'golden', 'explain');
@@ -61,4 +62,14 @@ describe('explain', () => {
       expect(json['overlaps']).length(told.overlaps.length);
     });
   }
+
+  it('tells a task that was given back too often as given back, not as failed', () => {
+    const story = new Story({ retryPolicy: { maxRetries: 0, backoffMs: 0, backoffFactor: 1 } });
+    for (let i = 1; i <= 100; i += 1) story.grant(i, 'w1').fail(i, 'no GPU', i, 'released');
+    story.grant(101, 'w1').fail(101, 'no GPU', undefined, 'released');
+    const { statements } = explain(story.told(102));
+    const [end] = statements.filter(({ topic }) => topic === 'end');
+    expect(end?.text).match(/ gave the task back .* more than 100 times in a row.* is FAILED\.$/);
+    expect(end?.text).not.include('that it failed');
+  });
 });
