@@ -31,6 +31,7 @@ export class Following {
   async take(events: readonly WatchEvent[], feed: Feed): Promise<'followed' | 'behind'> {
     const gathered = new Gathered(this.mirror, this.tail, feed);
     try {
+      this.lookAhead(events);
       for (const event of events) {
         if (event.type === 'remove') continue;
         const { key, value } = event.kv;
@@ -48,6 +49,15 @@ export class Following {
       await gathered.mirrored();
     }
     return 'followed';
+  }
+
+  /** A copy that takes much has a lag meanwhile. */
+  private lookAhead(events: readonly WatchEvent[]): void {
+    const isHead = (event: WatchEvent): boolean =>
+      event.type === 'put' && event.kv.key === this.keys.head;
+    const newest = events.findLast(isHead);
+    if (newest?.type !== 'put' || newest.kv.modRevision <= this.tail.known.revision) return;
+    this.tail.endSeen = knownHead(newest.kv).head.last;
   }
 
   /** @returns false when something is missing. */

@@ -63,7 +63,7 @@ export class Tail {
   /** From now on this is what is known of head. */
   adopt(known: KnownHead): void {
     this.at = known;
-    this.endSeen = known.head.last;
+    this.endSeen = Math.max(this.endSeen ?? 0, known.head.last);
     this.pending = undefined;
   }
 

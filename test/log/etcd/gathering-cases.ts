@@ -137,6 +137,27 @@ export function takesTogether(name: string, etcd: () => Etcd): void {
       expect(turnsBefore).to.deep.equal([0, 1, 2]);
     });
 
+    it('knows where the log ends while it takes what was shown', async () => {
+      const leader = await leading(device, 3);
+      const follower = await device.node();
+      const from = (await follower.log.catchUp()) + 1;
+      const large = 'x'.repeat(1_100_000);
+      for (let last = 4; last <= 6; last++) await leader.log.append([created(last, large)]);
+      const events = await shownOf(device, from, 6);
+      const seen: unknown[] = [];
+      await follower.log.follow(events, ({ seq }) => seen.push([seq, follower.log.endSeen]));
+      expect(seen).to.deep.equal([
+        [4, 6],
+        [5, 6],
+        [6, 6],
+      ]);
+      // The same events once more, late.
+      await leader.log.append([created(7)]);
+      await follower.log.catchUp();
+      expect(await follower.log.follow(events)).to.equal('followed');
+      expect(follower.log.endSeen).to.equal(7);
+    });
+
     it('tells the state nothing of what the copy does not take', async () => {
       const leader = await leading(device, 3);
       const follower = await device.node();
