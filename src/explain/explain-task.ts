@@ -115,6 +115,7 @@ function whyStatements(
   over: EndRecord | undefined,
 ): Statement[] {
   const { created, attempts, starts, tell } = course;
+  const { redrivenAs } = standing;
   const relative = (wanted: RelativeStory['role']): RelativeStory | undefined =>
     relatives.find(({ role }) => role === wanted);
   // An origin with more records than are read is kept, although its story is not here.
@@ -125,10 +126,10 @@ function whyStatements(
     ...attempts.map((_, index) => beginOf(course, index)),
     ...(standing.state === 'WAITING' ? [endOfLast(course)] : []),
     ...attempts.map((attempt) => lateReportOf(attempt, attempts, over, tell)),
-    ...startStatements(starts, records, attempts, over, tell),
+    ...startStatements(starts, records, attempts, { over, redrivenAs }, tell),
     ...starts.map((start) => clockOf(start, tell)),
     endOf(over, attempts, created.retryPolicy.maxRetries, tell),
-    ...heirStatement(standing.redrivenAs, relative('heir'), tell),
+    ...heirStatement(redrivenAs, relative('heir'), tell),
     ...(starts.length === 0 ? [noStart(records)] : []),
   ];
   return statements.filter((statement) => statement !== undefined);
@@ -143,13 +144,20 @@ function allOverlaps(own: Run, relatives: readonly (RelativeStory & Run)[]): Ove
   ];
 }
 
-/** Starts between the task's creation and its last record; all since then while it is not over. */
+/**
+ * Starts between the task's creation and its last record; all since then while it is not over, and
+ * those on a restored log while it can be redriven.
+ */
 function startsIn({ records, starts, standing }: TaskStory): ExplainedStart[] {
   const first = records[0]?.seq ?? 0;
   const last = records.at(-1)?.seq ?? 0;
   const open = standing.state === 'WAITING' || standing.state === 'LEASED';
   return starts
-    .filter(({ record }) => record.seq > first && (open || record.seq < last))
+    .filter(({ record, restored }) => {
+      const isRedriven = (standing.redrivenAs ?? record.seq) < record.seq;
+      const canBe = restored !== undefined && standing.state !== 'COMPLETED' && !isRedriven;
+      return record.seq > first && (open || canBe || record.seq < last);
+    })
     .map(({ record, lastAliveAt, restored }, index) => ({
       seq: record.seq,
       at: record.at,

@@ -17,6 +17,12 @@ import { copyClause } from './restores.ts';
 import { endSeenFrom, isDuring } from './silences.ts';
 import type { EndRecord } from './summary.ts';
 
+/** How the task ended, and what it was redriven as, as far as either happened. */
+interface Ended {
+  readonly over: EndRecord | undefined;
+  readonly redrivenAs: number | undefined;
+}
+
 /** So many starts in a row, without a record of the task between them, get a statement each. */
 const EACH_MAX = 3;
 
@@ -25,7 +31,7 @@ export function startStatements(
   starts: readonly ExplainedStart[],
   records: readonly LogRecord[],
   attempts: readonly ExplainedAttempt[],
-  over: EndRecord | undefined,
+  ended: Ended,
   tell: Teller,
 ): Statement[] {
   const rows: ExplainedStart[][] = [];
@@ -39,7 +45,7 @@ export function startStatements(
   }
   return rows.flatMap((row) => {
     const [first, last] = [row[0], row.at(-1)];
-    const one = (start: ExplainedStart): Statement => startOf(start, attempts, over, tell);
+    const one = (start: ExplainedStart): Statement => startOf(start, attempts, ended, tell);
     if (row.length <= EACH_MAX || first === undefined || last === undefined) return row.map(one);
     return [one(first), between(row.slice(1, -1), tell), one(last)];
   });
@@ -71,15 +77,13 @@ function between(row: readonly ExplainedStart[], tell: Teller): Statement {
 function startOf(
   start: ExplainedStart,
   attempts: readonly ExplainedAttempt[],
-  over: EndRecord | undefined,
+  ended: Ended,
   tell: Teller,
 ): Statement {
   const held = attempts.find((one) => isDuring(start, one.leaseId, one.endRecord));
   const { seq, at } = start;
-  const meant =
-    over !== undefined && over.seq < seq
-      ? 'The task was over before that.'
-      : meantFor(start, held, tell);
+  const isOver = ended.over !== undefined && ended.over.seq < seq;
+  const meant = isOver ? meantForEnded(start, ended) : meantFor(start, held, tell);
   return {
     topic: 'restart',
     record: seq,
@@ -90,6 +94,18 @@ function startOf(
       ranOutWhileDown(held, start) ? held?.endRecord : undefined,
     ),
   };
+}
+
+/** A task that is COMPLETED stays so; one that failed may have been redriven in the time lost. */
+function meantForEnded({ restored, seq }: ExplainedStart, { over, redrivenAs }: Ended): string {
+  const isRedriven = redrivenAs !== undefined && redrivenAs < seq;
+  if (restored === undefined || over?.type === 'TaskCompleted' || isRedriven) {
+    return 'The task was over before that.';
+  }
+  return (
+    'The task was over before that. Whether it was redriven in the time that is lost, no record ' +
+    'tells: its content may have run once more then.'
+  );
 }
 
 function downClause(start: ExplainedStart, tell: Teller): string {

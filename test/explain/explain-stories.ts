@@ -77,6 +77,13 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
   },
   'restored-before-the-lease-ran-out': () =>
     new Story().grant(1, 'w1').heartbeat(4).restore(9).expire().told(60),
+  'restored-after-it-had-failed': () =>
+    new Story().grant(1, 'w1').fail(3, 'bad address', undefined, 'permanent').restore(40).told(60),
+  'restored-after-it-was-redriven': () => {
+    const story = new Story().kill(6, 'wrong template');
+    const redrivenAs = story.others(1).seqNow;
+    return story.restore(40).told(60, { redrivenAs });
+  },
   'restored-and-never-given-out': () => new Story().restore(40).told(60),
   'coordinator-down-shorter': () =>
     new Story()
