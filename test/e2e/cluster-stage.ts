@@ -2,6 +2,7 @@
 // and asked, clients that remember every answer, and the comparison of what the nodes hold
 // afterwards.
 
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -206,17 +207,17 @@ export class ClusterStage {
       const log = await openLmdbReader(this.dataDir(node));
       const all = [...log.read(1)];
       await log.close();
-      logs.push(
-        all.map((record) => `${record.seq} ${Buffer.from(encodeRecord(record)).toString('hex')}`),
-      );
+      logs.push(all.map((record) => `${record.seq} ${digestOf(encodeRecord(record))}`));
       if (all.length > records.length) records = all as unknown as Fields[];
     }
     const shortest = Math.min(...logs.map(({ length }) => length));
-    for (const log of logs)
+    for (const log of logs.slice(1))
       expect(log.slice(0, shortest)).to.deep.equal(logs[0]?.slice(0, shortest));
     return records;
   }
 }
+
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 export interface Answered {
   readonly status: number;

@@ -21,7 +21,7 @@ import { holdsAll } from './verified.ts';
 /** More calls than a commit makes, and those of the commits after it. */
 const NTH_MAX = sized(10, 3);
 /** Before each request of a client: what matters here are the calls, and not how many records. */
-const PACE_MS = sized(0, 5);
+const PACE_MS = 5;
 /** So long the device fails altogether, and then works again. */
 const OUTAGE_MS = 300;
 const args = ['--lease-duration-ms', '300', '--segment-bytes', '1048576', '--log-level', 'warn'];
@@ -61,8 +61,8 @@ describe('a device of which every call fails once', () => {
     return place.serve({ args, env: device.env, ...copy }).ready();
   };
   const load = (seed: number): Traffic => {
-    const pace = PACE_MS === 0 ? {} : { pace: () => pause(PACE_MS) };
-    traffic = new Traffic(place, { seed, clients: 6, onCut: () => pause(10), ...pace });
+    const onCut = () => pause(10);
+    traffic = new Traffic(place, { seed, clients: 6, onCut, pace: () => pause(PACE_MS) });
     return traffic;
   };
 
