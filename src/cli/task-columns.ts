@@ -19,13 +19,16 @@ export function taskColumns(rows: readonly Fields[]): readonly Column<Fields>[] 
   ];
 }
 
+const YEAR_MS = 365 * 86_400_000;
+
 /** When a waiting task can be leased, where that is later than its submit. */
 function eligibleText({ state, created_at: created, eligible_at: at }: Fields): string {
   if (state !== 'WAITING' || typeof at !== 'number' || typeof created !== 'number') return '';
   if (at <= created) return '';
   const time = clockText(at).slice(0, 8);
-  // The year is that of the submit, or the next one: the day is enough to tell.
-  return dayText(at) === dayText(created) ? time : `${dayText(at).slice(5)} ${time}`;
+  if (dayText(at) === dayText(created)) return time;
+  // Within a year of the submit the day alone tells the year.
+  return at - created < YEAR_MS ? `${dayText(at).slice(5)} ${time}` : dateText(at);
 }
 
 /**

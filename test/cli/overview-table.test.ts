@@ -65,6 +65,9 @@ describe('the columns of the overview', () => {
     expect(cells(columns, delayed)).to.include({ eligible: '23:13:20' });
     const tomorrow = { ...row, eligible_at: NOW + 86_400_000 };
     expect(cells(columns, tomorrow)).to.include({ eligible: '11-15 22:13:20' });
+    // A delay may be a hundred years long, and a task of years ago may have failed just now.
+    const later = { ...row, eligible_at: NOW + 366 * 86_400_000 };
+    expect(cells(columns, later)).to.include({ eligible: '2024-11-14 22:13:20' });
     const leased = { ...row, state: 'LEASED', lease: { lease_id: 'L2', worker_id: 'w' } };
     expect(cells(columns, leased)).to.include({ detail: 'L2 w', eligible: '' });
     const failed = { ...row, state: 'FAILED', last_failure_reason: 'no\n route ' };
