@@ -23,6 +23,8 @@ export function check(
   record: LogRecord,
   subject: Subject = subjectOfRecord(state, record),
 ): string | undefined {
+  // Time never runs back (R6). The order of a queue, the order of ended tasks and every search by
+  // time rest on it: a later record is not earlier.
   if (record.at < state.lastAt) return `at ${record.at} is before the previous ${state.lastAt}`;
   if (record.seq <= state.lastSeq) return `number ${record.seq} does not follow ${state.lastSeq}`;
   if (record.type === 'CoordinatorStarted') {
@@ -31,6 +33,7 @@ export function check(
     }
     return record.prev === 0 ? undefined : 'prev of a record about no task is not 0';
   }
+  // Only a start may leave numbers free: a restored log begins with one, behind a gap (R35).
   if (record.seq !== state.lastSeq + 1) return `number does not follow ${state.lastSeq}`;
   if (record.type === 'HistoryForgotten') {
     return record.prev === 0 ? undefined : 'prev of a record about no task is not 0';
@@ -54,6 +57,7 @@ function checkCreated(
   if (submitted !== NONE) return 'its request id is remembered already';
   const origin = record.originTaskId;
   if (origin === undefined) return undefined;
+  // One redrive for each origin, so that a repeated one makes no second task (R24).
   if (state.redrivenAs.has(origin)) return `task ${origin} was redriven before`;
   // The origin's records may be gone from the log before those of the task redriven from it.
   if (row === NONE) {
@@ -70,6 +74,8 @@ type TaskRecord = Exclude<
 >;
 
 function checkPrev(state: State, record: TaskRecord, subject: Subject): string | undefined {
+  // A break in the chain shows that a record of the task is missing (R3). Extensions have a chain
+  // of their own, so that a task's history can be read without passing each of them.
   let expected = state.tasks.last(subject.row);
   if (record.type === 'LeaseExtended') {
     const { lease } = subject;
@@ -90,6 +96,8 @@ function checkCondition(
       const attempt = tasks.attempt(row) + 1;
       if (record.attempt !== attempt) return `attempt ${record.attempt}, expected ${attempt}`;
       if (record.grantedAt < tasks.eligibleAt(row)) return 'the task is not eligible yet';
+      // The lease duration is a knob that no record holds, and the next start may have another one.
+      // So a replay can hold the expiry to its bounds only.
       if (record.leaseExpiry <= record.grantedAt) return 'the lease ends before it begins';
       const window = state.contracts.at(tasks.contract(row)).executionWindowMs;
       return record.leaseExpiry <= record.grantedAt + window
@@ -99,6 +107,7 @@ function checkCondition(
     case 'TaskCancelled': {
       if (record.leaseId === lease?.leaseId) return 'the lease is the current one';
       if (ended === undefined) return `lease ${record.leaseId} was never granted for the task`;
+      // A lease has one outcome at most, so a repeated late report leaves no second record (R11).
       return ended.outcome === undefined ? undefined : 'the lease has an outcome already';
     }
     case 'TaskDead':

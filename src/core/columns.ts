@@ -35,7 +35,8 @@ export class Column {
 
 /**
  * Sequence numbers and times below 2^48, in six bytes: at a hundred thousand records a second that
- * is ninety years of them, and as milliseconds the year 10 889.
+ * is ninety years of them, and as milliseconds the year 10 889. A row has four such numbers: the
+ * eight bytes of a Float64Array would make each task eight bytes larger.
  */
 export class WideColumn {
   private readonly chunks: Uint16Array[] = [];
@@ -44,6 +45,7 @@ export class WideColumn {
     const chunk = this.chunks[row >>> CHUNK_BITS];
     if (chunk === undefined) return 0;
     const at = (row & CHUNK_MASK) * 3;
+    // By multiplication: a shift would cut the number to 32 bits.
     const high = (chunk[at + 1] as number) * 2 ** 16 + (chunk[at + 2] as number) * 2 ** 32;
     return (chunk[at] as number) + high;
   }

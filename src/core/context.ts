@@ -9,7 +9,10 @@ import type { State } from './state.ts';
 export interface Context {
   readonly state: State;
   readonly knobs: CoreKnobs;
-  /** Reads a record of the log by its number, records not flushed yet included. */
+  /**
+   * Reads a record of the log by its number, records not flushed yet included: the state is ahead
+   * of the disk (R27), and payloads stand in the records alone.
+   */
   readonly read: (seq: number) => LogRecord | undefined;
 }
 

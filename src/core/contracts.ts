@@ -68,6 +68,7 @@ export class Contracts {
 
   private find(record: TaskCreated): Counted {
     const policy = record.retryPolicy;
+    // No queue's name has a space in it, so two contracts never have the same key.
     const key = [
       record.queue,
       record.executionWindowMs,

@@ -30,6 +30,8 @@ export function countRecord(state: State, record: LogRecord, subject: Subject): 
 /** How the attempt before this one ended says why the task is leased again. */
 function countGrant({ histories, totals }: State, { row }: Subject): void {
   const ended = histories.get(row)?.leases.at(-1)?.ended;
+  // The worker whose lease expired may be at work still, so the task may now run twice. An attempt
+  // that was given back unharmed is followed by no retry (R13a).
   if (ended === 'expired') totals.duplicateExecutions += 1;
   if (ended === 'failed') totals.retries += 1;
 }

@@ -5,7 +5,10 @@
 
 import { type Column, u32Column } from './columns.ts';
 
-/** 128 bits as four unsigned 32-bit words. */
+/**
+ * 128 bits as four unsigned 32-bit words. Request ids are known by these alone: 16 bytes
+ * of a SHA-256, however long the id.
+ */
 export type Digest = readonly [number, number, number, number];
 
 /** Rows in a list on average: each costs a look, fewer cost memory. */

@@ -5,6 +5,7 @@ import type { State } from './state.ts';
 
 /** @returns 16 hexadecimal digits over every task, lease, history, counter and number. */
 export function stateDigest(state: State): string {
+  // `jumpedAt` is left out: where records were removed, a jump seems longer than it was.
   const hash = new Mixer();
   hash.add(
     JSON.stringify([
@@ -17,6 +18,8 @@ export function stateDigest(state: State): string {
     ]),
   );
   for (const row of state.tasks.rowsAfter(0)) hash.add(taskText(state, row));
+  // By name: the map has the queues in the order of their first tasks. Where removed records are
+  // not replayed, that may be another order.
   for (const queue of [...state.contracts.queues.values()].toSorted((a, b) =>
     a.name < b.name ? -1 : 1,
   )) {

@@ -70,6 +70,8 @@ function take(state: State, line: EndedLine, through: number): void {
 }
 
 function isHeld(state: State, row: number): boolean {
+  // A redrive that is repeated is answered with the new task and its state (R24). So the new task
+  // is remembered for as long as its origin.
   const origin = state.originOf.get(state.tasks.id(row));
   return origin !== undefined && state.tasks.find(origin) !== NONE;
 }

@@ -24,7 +24,10 @@ export interface TaskHistory {
   /** Records of the task so far, extensions included. */
   records: number;
   expirations: number;
-  /** LeaseExpired since the last accepted report. */
+  /**
+   * LeaseExpired since the last accepted report. Poison is counted by them (R23): a task that kills
+   * its workers gets no report, so a report, even of a failure, shows that this one does not.
+   */
   expirationsInRow: number;
   /** Accepted fails that were not `released`. */
   failures: number;

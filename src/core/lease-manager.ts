@@ -38,6 +38,7 @@ export function nextGrant(
   const row = firstEligible(context, request.queues, now);
   if (row === NONE) return undefined;
   const subject = subjectAt(row);
+  // At a grant and not at the last expiry: time alone ends no task (R13, R23).
   if (isPoisoned(context, row, knobs.poisonThreshold)) {
     const inRow = state.histories.get(row)?.expirationsInRow ?? 0;
     return { record: dead(context, subject, poisonReason(inRow), now), subject };
@@ -50,6 +51,7 @@ export function nextGrant(
     prev: state.tasks.last(row),
     taskId: state.tasks.id(row),
     workerId: request.workerId,
+    // Only here: an attempt begins with its grant, whatever becomes of it (R13).
     attempt: state.tasks.attempt(row) + 1,
     leaseExpiry: now + Math.min(knobs.leaseDurationMs, window),
     grantedAt: now,
@@ -95,6 +97,7 @@ export function extended(
   lease: ActiveLease,
   now: number,
 ): LeaseExtended | undefined {
+  // Counted from now: many heartbeats at once lengthen the lease no more than one (R8).
   const newLeaseExpiry = Math.min(now + knobs.leaseDurationMs, lease.deadline);
   if (newLeaseExpiry <= lease.expiry) return undefined;
   return {
@@ -108,6 +111,7 @@ export function extended(
   };
 }
 
+/** Compared as check.ts compares (R4): two checks must not disagree by a millisecond. */
 export const isOver = (lease: ActiveLease, now: number): boolean => now >= lease.expiry;
 
 /**

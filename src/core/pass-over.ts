@@ -9,6 +9,7 @@ import { weightOf } from './weights.ts';
  * Counts the number, the time and the weight of a record whose task is forgotten, nothing else.
  */
 export function passOver(state: State, record: LogRecord): void {
+  // The totals are left alone: the HistoryForgotten that follows sets them to what they were (R32).
   state.lastSeq = record.seq;
   state.lastAt = record.at;
   state.weights.forgotten += weightOf(record);

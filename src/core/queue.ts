@@ -26,6 +26,8 @@ export class Queue {
 
   /** @returns the first row in the order whose time has come, or NONE. */
   firstEligible(table: TaskTable, now: number): number {
+    // A task whose time has come stays in the heap and is compared from there. So the order does
+    // not depend on when a tick looked (R19).
     const top = this.heap[0];
     const due = top !== undefined && table.eligibleAt(top) <= now ? top : NONE;
     if (this.head === NONE) return due;

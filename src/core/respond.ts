@@ -38,6 +38,7 @@ export function respond(state: State, record: LogRecord, subject: Subject, now: 
     case 'LeaseExtended': {
       const { lease } = subject;
       invariant(lease !== undefined, 'lease', record.leaseId, 'is not current');
+      // The lease is the state's own object: the record that was applied has moved its expiry.
       return heartbeatOk(lease, now, record.seq);
     }
     case 'TaskCompleted':
@@ -118,6 +119,7 @@ function heartbeatOk(lease: ActiveLease, now: number, record: number | null): He
 export function leaseOf(context: Context, grant: LeaseGranted, row: number, now: number): Lease {
   const { knobs } = context;
   const task = recordAt(context, grant.taskId, 'TaskCreated');
+  // Told as a duration, too: the worker's clock need not agree with the coordinator's.
   const leaseMs = grant.leaseExpiry - now;
   return {
     taskId: grant.taskId,
@@ -146,6 +148,7 @@ function previousAttempt(context: Context, grant: LeaseGranted, row: number): Pr
     attempt: before.attempt,
     leaseId: last.leaseId,
     workerId: before.workerId,
+    // No other end is possible here: a task that completed or was killed is not granted again.
     ended:
       end.type === 'TaskFailed' ? (last.ended === 'released' ? 'released' : 'failed') : 'expired',
     at: end.at,

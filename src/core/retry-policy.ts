@@ -17,6 +17,7 @@ export function countFailure(before: Counts, kind: FailureKind): Counts {
     return { failures: before.failures + 1, released: before.released, releasedInRow: 0 };
   }
   const releasedInRow = before.releasedInRow + 1;
+  // The worker gave the task back unharmed, so the attempt says nothing against the task (R13a).
   const free = releasedInRow <= FREE_RELEASES_IN_ROW ? 1 : 0;
   return { failures: before.failures, released: before.released + free, releasedInRow };
 }
@@ -36,8 +37,11 @@ export function retryAt(
   if (kind === 'permanent') return undefined;
   // An uncharged release leaves the budget as it was, even a budget that expiries have used up.
   const isFree = kind === 'released' && after.releasedInRow <= FREE_RELEASES_IN_ROW;
+  // By the number of the attempt, not of the failures: an attempt that was lost to an expiry uses
+  // up a retry, too (R13).
   if (!isFree && attempt - after.released > policy.maxRetries) return undefined;
   if (kind === 'released') return at + Math.min(policy.backoffMs, RELEASED_WAIT_MAX_MS);
+  // By the number of the failures: an expiry has no backoff, so it makes none longer (R14).
   const grown = Math.floor(policy.backoffMs * policy.backoffFactor ** (after.failures - 1));
   // 0 × ∞ is not a number: a backoff of 0 stays 0 however often the factor was applied.
   const wait = policy.backoffMs === 0 ? 0 : grown;

@@ -24,6 +24,8 @@ export function created(context: Context, request: SubmitRequest, now: number): 
     prev: 0,
     queue: request.queue,
     payload: request.payload,
+    // The settings of a task stand in its record. So other knobs at a later start change nothing
+    // for it, and a replay needs no knobs.
     executionWindowMs: request.executionWindowMs ?? knobs.executionWindowMs,
     retryPolicy: {
       maxRetries: request.maxRetries ?? knobs.maxRetries,
@@ -34,6 +36,7 @@ export function created(context: Context, request: SubmitRequest, now: number): 
     requestId: request.requestId,
     contentHash: request.requestId === undefined ? undefined : request.contentHash,
     metadata: request.metadata,
+    // An absolute time, so that a replay needs no clock (R14).
     notBefore: request.delayMs ? now + request.delayMs : undefined,
     originTaskId: undefined,
   };
@@ -41,11 +44,13 @@ export function created(context: Context, request: SubmitRequest, now: number): 
 
 /** A new task with the content of one that FAILED or is DEAD; neither its request id nor delay. */
 export function redriven(context: Context, originTaskId: number, now: number): TaskCreated {
+  // The payload is copied, because the records of the origin may be removed first.
   const origin = recordAt(context, originTaskId, 'TaskCreated');
   return {
     ...origin,
     seq: 0,
     at: now,
+    // A request id stands for one task while that is remembered (R16): the origin keeps it.
     requestId: undefined,
     contentHash: undefined,
     notBefore: undefined,

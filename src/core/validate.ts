@@ -73,6 +73,8 @@ function duplicate(
   request: ReportRequest,
   { row, ended }: Subject,
 ): Rejected | undefined {
+  // A worker whose answer was lost reports once more. The first outcome tells it what became of
+  // its report, and the repetition changes nothing (R11).
   if (ended?.outcome === undefined) return undefined;
   return rejected(
     'duplicate_report',
@@ -106,6 +108,7 @@ function validateHeartbeat(
       { taskState },
     );
   }
+  // No TaskCancelled: it would be the lease's one outcome (R11), which is kept for its report.
   const reason = lostBecause(state, row, request.leaseId);
   return rejected(reason, lostSentence(reason, lease), { taskState });
 }
@@ -120,6 +123,7 @@ function validateAdministrative(
   const taskState = state.tasks.state(subject.row);
   const task = formatTaskId(request.taskId);
   if (request.op === 'kill') {
+    // A repeated kill is REJECTED, so that it can be told from the one that ended the task (R22).
     return taskState === 'WAITING' || taskState === 'LEASED'
       ? undefined
       : rejected('task_terminal', `${task} is ${taskState} already`, { taskState });
@@ -133,6 +137,7 @@ function validateAdministrative(
 
 /** @returns why an ended lease without an outcome gives no authority any more. */
 export function lostBecause(state: State, row: number, leaseId: number): CancelledReason {
+  // DEAD comes first, whatever became of the lease: the order of the checks is fixed (R12).
   if (state.tasks.state(row) === 'DEAD') return 'task_dead';
   return state.newestLease(row) > leaseId ? 'lease_superseded' : 'lease_expired';
 }

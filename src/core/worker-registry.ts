@@ -34,6 +34,7 @@ export class WorkerRegistry {
   /** @returns how many leases a worker may get; one that declared nothing is never refused. */
   roomFor(workerId: string, capacity: number | undefined, leases: Leases): number {
     if (capacity === undefined) return Number.POSITIVE_INFINITY;
+    // Counted in the state, which survives a restart: a worker gets no more than it can hold (R21).
     return capacity - leases.heldBy(workerId);
   }
 
