@@ -44,6 +44,7 @@ export class Expiry {
    * @returns whether a lease was expired; the caller must then look the subject up again.
    */
   expireNamed(request: Request, { lease }: Subject, now: number): boolean {
+    // The group's bound does not count here: a list may lag by a sweep, a single task never (R7).
     const isExpired = this.expireIfOver(lease, now);
     if (!('leaseId' in request) || request.leaseId === lease?.leaseId) return isExpired;
     const other = this.turn.context.state.leases.get(request.leaseId);

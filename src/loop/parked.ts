@@ -11,7 +11,7 @@ export interface Parked extends Placed {
   readonly request: LeaseRequest | TaskRequest;
   readonly parkedAt: number;
   readonly until: number;
-  /** Rises with each that is parked: their order. */
+  /** Rises with each that is parked: their order, also where times are equal. */
   readonly arrival: number;
 }
 

@@ -136,6 +136,7 @@ export class Reading {
 
   private mustWait(request: TaskRequest, row: number): boolean {
     const { mode, stopping, context } = this.turn;
+    // While the log takes no records, no task can end, and to wait for one would be in vain.
     if (request.waitMs === 0 || stopping || mode !== 'serving') return false;
     const name = context.state.tasks.state(row);
     return name === 'WAITING' || name === 'LEASED';

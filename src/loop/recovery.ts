@@ -51,6 +51,7 @@ export class Recovery {
     this.commits = commits;
     this.loop = loop;
     this.state = new State(options.digestText);
+    // Until start() has read the log there is no newest record to hold the clock against.
     this.time = new CoordinatorTime(options.clock, 0, true);
   }
 
@@ -82,6 +83,8 @@ export class Recovery {
 
   tick(now: number): void {
     if (this.mode !== 'read-only' || !this.diskFull.isDue(now)) return;
+    // A CoordinatorStarted is the record that tries. Where the log takes it, a new epoch has begun,
+    // and the log tells of the interruption (R28, R30).
     const attempt = this.becomeWriter().catch((error: Error) => this.end(error));
     void this.diskFull.attempted(attempt);
   }
@@ -91,6 +94,8 @@ export class Recovery {
     this.enter('rebuilding');
     try {
       await this.options.log.reopen();
+      // The state has every record that was decided. If the log has them all, they have happened,
+      // although the append was said to have failed, and the state is right as it is (R28).
       if (this.options.log.lastNumber !== this.state.lastSeq) this.rebuild();
       await this.becomeWriter();
     } catch (error) {
@@ -109,7 +114,10 @@ export class Recovery {
     this.replayMs = this.options.clock.monotonic() - began;
   }
 
-  /** Appends CoordinatorStarted on the condition that its number is still the next. */
+  /**
+   * Appends CoordinatorStarted on the condition that its number is still the next. A writer that
+   * started meanwhile has taken that number, so only one of the two goes on (R29).
+   */
   private async becomeWriter(): Promise<void> {
     const record = this.started();
     const refused = check(this.state, record);
@@ -123,6 +131,7 @@ export class Recovery {
       applyChecked(this.state, record);
       this.skip = 0;
       this.diskFull.over();
+      // This record went past GroupCommit, which tells of all others.
       this.options.events.durable(record.seq, 1);
       const losses = this.losses;
       await this.expireOverdue();

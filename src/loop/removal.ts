@@ -105,6 +105,7 @@ export class Removal {
       }
       await this.mergeSmall();
     } catch (error) {
+      // Later segments must wait: the one that failed may have the TaskCreated of their records.
       if (!this.ending.signal.aborted) this.events.stopped?.(error as Error);
     } finally {
       this.busy = false;

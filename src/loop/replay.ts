@@ -129,6 +129,7 @@ function* replayingRest(
   { until, isEnough }: RestOptions,
 ): Generator<number, Replayed> {
   const { state } = replayer;
+  // A state that was made ready may rest on records that the log has lost since.
   if (state.lastSeq > log.lastNumber) {
     throw new LogCorrupt(log.lastNumber + 1, 'missing, and known to the state that is ready');
   }
