@@ -33,6 +33,7 @@ export class AppendLine {
   confirm(ask: () => Promise<AppendResult>): Promise<AppendResult> {
     const asking = async (): Promise<AppendResult> => {
       if (this.end !== undefined) return this.end;
+      // A question writes nothing: without its answer, too, it is known what the log holds (R27).
       const result = await ask().catch(() => 'failed' as const);
       if (result === 'fenced') this.end = result;
       return result;

@@ -7,7 +7,8 @@
 // Which fields a type has, in which order and under which flags, is described in
 // model/record-fields.ts; how each kind of field is stored stands in write-fields.ts and
 // read-fields.ts. Numbers of earlier records are the distance back, times the signed distance from
-// `at`. A record's own number, which is a task's or a lease's id, is its key and not stored again.
+// `at`: distances stay short, while the numbers grow with the log. A record's own number, which is
+// a task's or a lease's id, is its key and not stored again.
 
 import { ByteReader, ByteWriter } from '../model/bytes.ts';
 import { fieldsOf, recordOf, visitFields } from '../model/record-fields.ts';
@@ -103,6 +104,7 @@ function readRecord(seq: number): LogRecord {
   if (type === undefined) throw new RangeError(`unknown record type ${code}`);
   const flags = reader.varint();
   const known = KNOWN_FLAGS[code - 1] as number;
+  // The bytes do not say what an unknown field is or where it ends, so the record is refused whole.
   if (flags > known || (flags & ~known) !== 0) {
     throw new RangeError(`unknown flags ${flags} of a ${type}`);
   }

@@ -71,6 +71,7 @@ export class LmdbWriter {
     // Looks at the file once for each group. Only this look notices that somebody has removed the
     // file: LMDB would go on writing into it, and all of those records would be lost.
     this.liveBytes = fileBytes(live.path);
+    // An empty segment is never full: a group goes whole into one segment, however large it is.
     const isFull = this.liveBytes >= this.segmentBytes && live.last >= live.first;
     return isFull ? this.writeToNext(live, free, records) : RESULTS[this.commit(free, records)];
   }
