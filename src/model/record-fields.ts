@@ -27,6 +27,8 @@ import type {
 import { FAILURE_KINDS } from './task-states.ts';
 
 type RecordOf<K extends RecordType> = Extract<LogRecord, { type: K }>;
+// The order of the calls is the order of the bytes. That holds inside an object literal, too: its
+// values are worked out from top to bottom.
 type Describe<T extends LogRecord> = (f: Fields, r: Partial<T>) => T;
 
 /** Of every record that ends a lease: the extensions follow. */
@@ -190,6 +192,7 @@ const historyForgotten: Describe<HistoryForgotten> = (f, r) => ({
   seq: f.seq,
   at: f.at,
   prev: f.prev,
+  // Not as `earlier`, whose distance back cannot say 0: nothing of this kind was forgotten yet.
   completedThrough: f.count('completed_through', r.completedThrough),
   failedThrough: f.count('failed_through', r.failedThrough),
   totals: {

@@ -58,7 +58,7 @@ interface EndsLease {
   readonly lastExtension: number;
 }
 
-/** The task's id is the record's own number. */
+/** The task's id is the record's own number, so ids need no randomness (R1). */
 export interface TaskCreated extends Base {
   readonly type: 'TaskCreated';
   readonly queue: string;
@@ -68,18 +68,25 @@ export interface TaskCreated extends Base {
   readonly requestId?: string | undefined;
   /** First 16 bytes of the SHA-256 over what a repeated submit must match. */
   readonly contentHash?: Uint8Array | undefined;
+  /** Carried along, never decided by (R18). */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Absolute, as `retryAt` is: a replay reads no clock. */
   readonly notBefore?: number | undefined;
   readonly originTaskId?: number | undefined;
 }
 
-/** The lease's id and fencing token is the record's own number. */
+/**
+ * The lease's id and fencing token is the record's own number. Later leases have greater ones, also
+ * after a restore, so a store can refuse an older worker (R2).
+ */
 export interface LeaseGranted extends Base {
   readonly type: 'LeaseGranted';
   readonly taskId: number;
+  /** Advisory: a report is believed by its lease id alone. */
   readonly workerId: string;
   readonly attempt: number;
   readonly leaseExpiry: number;
+  /** The execution window is counted from here, however often the lease is extended (R8). */
   readonly grantedAt: number;
 }
 
@@ -131,9 +138,11 @@ export interface TaskDead extends Base, EndsLease {
   readonly reason: string;
 }
 
+/** Changes no task: it makes a restart a fact of the log, and its number is the epoch (R30). */
 export interface CoordinatorStarted extends Base {
   readonly type: 'CoordinatorStarted';
   readonly formatVersion: number;
+  /** The wall clock, beside `at`: how far coordinator time was from it stays known. */
   readonly startedAt: number;
 }
 
@@ -146,6 +155,10 @@ export interface Totals {
   starts: number;
 }
 
+/**
+ * Says with two numbers which ended tasks are forgotten: those whose last record is not after them
+ * (R32). A list of ids would grow with the tasks, and these records stay for good.
+ */
 export interface HistoryForgotten extends Base {
   readonly type: 'HistoryForgotten';
   readonly completedThrough: number;

@@ -96,6 +96,7 @@ export const TRANSITIONS: readonly Transition[] = [
     (record) => !isRetried(record),
   ),
   row('LEASED', 'TaskCancelled', 'LEASED', late, lateRule),
+  // From LEASED, too: else a poison task that is leased again at once could not be killed (R22).
   row(
     'LEASED',
     'TaskDead',
@@ -103,6 +104,7 @@ export const TRANSITIONS: readonly Transition[] = [
     'killed',
     'a kill ends the task and not the worker; a later report of that worker is CANCELLED',
   ),
+  // No record leads out of a final state: a redrive makes a new task instead (R24).
   row('COMPLETED', 'TaskCancelled', 'COMPLETED', late, lateRule),
   row('FAILED', 'TaskCancelled', 'FAILED', late, lateRule),
   row('DEAD', 'TaskCancelled', 'DEAD', late, lateRule),
