@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { HttpLink } from '../support/links.ts';
-import { type Fields, inPlace, type Place, type Server } from '../support/server.ts';
+import { type Fields, inPlace, Place, type Server } from '../support/server.ts';
 import { inTurn, isPlayed } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { Device, type Fault } from './device.ts';
@@ -50,8 +50,25 @@ async function serve(
   return place.serve({ args, ...more }).ready();
 }
 
-/** A log of some segments in which half of all is done and nothing is forgotten yet. */
-async function filled(place: Place): Promise<readonly Fields[]> {
+interface Filled {
+  readonly place: Place;
+  readonly log: readonly Fields[];
+}
+let made: Promise<Filled> | undefined;
+after(async () => (await made)?.place.close());
+
+/**
+ * Gives a place a log of some segments in which half of all is done and nothing is forgotten yet.
+ * It is made once.
+ */
+async function filled({ dataDir }: Place): Promise<readonly Fields[]> {
+  made ??= fill(await Place.open());
+  const { place, log } = await made;
+  fs.cpSync(place.dataDir, dataDir, { recursive: true });
+  return log;
+}
+
+async function fill(place: Place): Promise<Filled> {
   const server = await serve(place, 0);
   const link = new HttpLink(place.httpPort);
   for (let i = 0; i < TASKS; i += 1) {
@@ -62,7 +79,7 @@ async function filled(place: Place): Promise<readonly Fields[]> {
   link.close();
   const log = await server.records();
   await server.stop();
-  return log;
+  return { place, log };
 }
 
 async function finishOne(link: HttpLink): Promise<void> {
