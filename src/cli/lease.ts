@@ -1,12 +1,14 @@
 // Owns `lease`: asks for tasks in a worker's name and prints what was granted.
 
 import type { Command } from 'commander';
+import { wall } from '../../actors/shared/clock.ts';
 import { LEASES_MAX, WAIT_MAX_MS } from '../model/limits.ts';
+import { timeText } from '../model/time-text.ts';
 import { CliError, collect, durationMs, EXIT, type Io, say, wholeNumber } from './command.ts';
 import { successOf } from './refusals.ts';
 import { Server } from './server.ts';
 import { type ServerOptions, withServer } from './server-options.ts';
-import { clockText, leaseText } from './words.ts';
+import { leaseText } from './words.ts';
 
 /** A shorter wait is over before its announcement is read. */
 const SHORT_MS = 1_000;
@@ -59,5 +61,6 @@ interface Leased {
 
 function emptyText(empty: Leased['empty']): string {
   const next = empty?.next_eligible_at;
-  return `empty: ${empty?.reason}${next === undefined ? '' : `, the next at ${clockText(next)}`}`;
+  const when = next === undefined ? '' : `, the next at ${timeText(next, wall())}`;
+  return `empty: ${empty?.reason}${when}`;
 }

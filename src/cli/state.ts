@@ -8,6 +8,7 @@ import type { State } from '../core/state.ts';
 import { WorkerRegistry } from '../core/worker-registry.ts';
 import { formatLeaseId, formatTaskId } from '../model/ids.ts';
 import { lineText } from '../model/safe-text.ts';
+import { timeText } from '../model/time-text.ts';
 import { type Io, say } from './command.ts';
 import {
   assertTold,
@@ -18,7 +19,7 @@ import {
   withDataDir,
   withLog,
 } from './offline.ts';
-import { clockText, dateText } from './words.ts';
+import { dateText } from './words.ts';
 
 const LEASES_SHOWN = 1_000;
 
@@ -92,7 +93,7 @@ function text(body: Body): string {
     ...body.leases.map(
       (one) =>
         `Lease ${one['lease_id']} of ${one['task_id']}: ${lineText(one['worker_id'])}, attempt ` +
-        `${one['attempt']}, until ${clockText(one['lease_expiry'])}`,
+        `${one['attempt']}, until ${timeText(one['lease_expiry'] as number, body.at)}`,
     ),
   ].join('\n');
 }

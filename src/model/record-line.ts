@@ -3,19 +3,19 @@
 
 import { describeRecord } from './record-words.ts';
 import { lineText } from './safe-text.ts';
-import { clockText, dateText, orUnknown } from './time-text.ts';
+import { clockText, dateText, orUnknown, timeText } from './time-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** `57 10:02:11.204 LeaseGranted T42 WAITING → LEASED L57 w1 attempt 1, until 10:02:16.204` */
 export function recordLine(record: Fields, paint: Paint = plain): string {
   const { seq, at, type, task_id } = record;
-  const words = describeRecord(camelCased(record), SPEAKER);
+  const words = describeRecord(camelCased(record), speakerAt(at));
   const { change, lease, worker, kind, reason, fact, more } = words;
   const why = kind === undefined ? reason : `${kind}: ${reason}`;
   const head = [
     seq,
-    SPEAKER.time(at),
+    orUnknown(clockText)(at),
     paint(String(type)),
     task_id,
     change,
@@ -31,12 +31,13 @@ export function recordLine(record: Fields, paint: Paint = plain): string {
 export type Paint = (type: string) => string;
 const plain: Paint = (type) => type;
 
-const SPEAKER = {
-  time: orUnknown(clockText),
+/** A time of another day than the record's has its day. */
+const speakerAt = (at: unknown) => ({
+  time: orUnknown((time) => (typeof at === 'number' ? timeText(time, at) : clockText(time))),
   date: orUnknown(dateText),
   name: lineText,
   text: lineText,
-};
+});
 
 /** The stored names of the wire, `lease_expiry`, as the description has them: `leaseExpiry`. */
 const camelCased = (record: Fields): Fields =>

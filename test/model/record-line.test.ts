@@ -34,6 +34,10 @@ const LINES: Record<string, readonly [record: Record<string, unknown>, line: str
   ],
   LeaseExtended: [
     [
+      { ...lease, seq: 58, new_lease_expiry: AT + 86_400_000 },
+      '58 10:02:11.204 LeaseExtended T42 LEASED L57 until 2026-07-31 10:02:11.204',
+    ],
+    [
       { ...lease, seq: 58, new_lease_expiry: AT },
       '58 10:02:11.204 LeaseExtended T42 LEASED L57 until 10:02:11.204',
     ],
@@ -51,6 +55,11 @@ const LINES: Record<string, readonly [record: Record<string, unknown>, line: str
     [
       { ...lease, seq: 61, kind: 'error', failure_reason: 'no luck', retry_at: AT },
       '61 10:02:11.204 TaskFailed T42 LEASED → WAITING L57 error: no luck, again at 10:02:11.204',
+    ],
+    [
+      { ...lease, seq: 61, kind: 'error', failure_reason: 'x', retry_at: AT + 48 * 3_600_000 },
+      '61 10:02:11.204 TaskFailed T42 LEASED → WAITING L57 error: x,' +
+        ' again at 2026-08-01 10:02:11.204',
     ],
     [
       { ...lease, seq: 61, kind: 'permanent', failure_reason: 'bad' },
