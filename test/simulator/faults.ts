@@ -64,10 +64,9 @@ export const FAULTS: readonly Fault[] = [
     name: 'a failed append is not undone in the state',
     changes: [
       [
-        "this.enter('rebuilding');\n        try {\n            await this.options.log.reopen();\n" +
-          '            if (this.options.log.lastNumber !== this.state.lastSeq)',
-        "this.enter('rebuilding');\n        try {\n            await this.options.log.reopen();\n" +
-          '            this.state.lastSeq = this.options.log.lastNumber;\n            if (false)',
+        'if (this.options.log.lastNumber !== this.state.lastSeq)\n' +
+          '                this.rebuild();\n            await this.becomeWriter();',
+        'this.state.lastSeq = this.options.log.lastNumber;\n            await this.becomeWriter();',
       ],
     ],
     seenBy: ['model', 'exception'],
