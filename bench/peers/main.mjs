@@ -5,9 +5,10 @@
 
 import { parseArgs } from 'node:util';
 import { pause } from '../../dist/bench/driver.js';
-import { print, rowOf, save } from '../../dist/bench/harness.js';
+import { rowOf } from '../../dist/bench/harness.js';
 import { describeMachine, sayMachine } from '../../dist/bench/machine.js';
 import { progressOn } from '../../dist/bench/progress.js';
+import { print, save } from '../../dist/bench/report.js';
 import { beanstalkds } from './beanstalkd.mjs';
 import { countFlushes } from './flushes.mjs';
 import { goalRows, printGoals } from './goals.mjs';
