@@ -95,8 +95,7 @@ export class ReaderLink implements ReaderGate {
     const query = await this.#query(fields, waitMs > 0);
     if (query === undefined) return pageOf('', fields.from ?? 1, false);
     if ('status' in query) return problem(query);
-    const ends = [AbortSignal.timeout(waitMs), ...(hurry === undefined ? [] : [hurry])];
-    const late = waitMs > 0 ? AbortSignal.any(ends) : undefined;
+    const late = waitMs > 0 ? endOfWait(waitMs, hurry) : undefined;
     const page = await this.#page(query, waitMs > 0, late);
     if (page.kind !== 'page') {
       return late?.aborted === true ? pageOf('', query.from, false) : broken(page);
@@ -242,3 +241,9 @@ const askGate = (gate: GateLike, request: Request): Promise<Stood> =>
   new Promise((resolve) => {
     gate.ask(request, new Promised(resolve));
   });
+
+/** Aborts when the time is over, or earlier by the signal. */
+function endOfWait(waitMs: number, hurry: AbortSignal | undefined): AbortSignal {
+  const timeout = AbortSignal.timeout(waitMs);
+  return hurry === undefined ? timeout : AbortSignal.any([timeout, hurry]);
+}
