@@ -49,6 +49,20 @@ async function shownOf({ etcd, keys }: ReplicatedDevice, from: number, last: num
   return shown;
 }
 
+/** A node that leads, and one that has all of its log; what comes then is shown from `from` on. */
+async function pairOf(device: ReplicatedDevice) {
+  const leader = await leading(device, 3);
+  const follower = await device.node();
+  return { leader, follower, from: (await follower.log.catchUp()) + 1 };
+}
+
+/** The records 4 to 8, of which two fill one commit of the copy. */
+async function fiveLarge(device: ReplicatedDevice, leader: Node, from: number) {
+  const large = 'x'.repeat(600_000);
+  for (let last = 4; last <= 8; last++) await leader.log.append([created(last, large)]);
+  return shownOf(device, from, 8);
+}
+
 export function takesTogether(name: string, etcd: () => Etcd): void {
   describe(`groups that are shown together: ${name}`, () => {
     let device: ReplicatedDevice;
@@ -59,9 +73,7 @@ export function takesTogether(name: string, etcd: () => Etcd): void {
     afterEach(() => device.remove());
 
     it('takes groups that were shown together with one commit of its copy', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
+      const { leader, follower, from } = await pairOf(device);
       for (let last = 4; last <= 9; last++) await leader.log.append([created(last)]);
       await leader.log.reopen();
       await leader.log.append(group(10, 12));
@@ -75,12 +87,8 @@ export function takesTogether(name: string, etcd: () => Etcd): void {
     });
 
     it('makes no commit of its copy much larger than a mebibyte', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
-      const large = 'x'.repeat(600_000);
-      for (let last = 4; last <= 8; last++) await leader.log.append([created(last, large)]);
-      const events = await shownOf(device, from, 8);
+      const { leader, follower, from } = await pairOf(device);
+      const events = await fiveLarge(device, leader, from);
       const commits = commitsOf(follower);
       expect(await follower.log.follow(events)).to.equal('followed');
       expect(commits).to.deep.equal([2, 2, 1]);
@@ -88,9 +96,7 @@ export function takesTogether(name: string, etcd: () => Etcd): void {
     });
 
     it('keeps what was shown before an event that it cannot follow', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
+      const { leader, follower, from } = await pairOf(device);
       await leader.log.append(group(4, 6));
       await leader.log.append([created(7)]);
       await leader.log.append([created(8)]);
@@ -121,12 +127,8 @@ export function takesTogether(name: string, etcd: () => Etcd): void {
     });
 
     it('lets other work have a turn between two commits', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
-      const large = 'x'.repeat(600_000);
-      for (let last = 4; last <= 8; last++) await leader.log.append([created(last, large)]);
-      const events = await shownOf(device, from, 8);
+      const { leader, follower, from } = await pairOf(device);
+      const events = await fiveLarge(device, leader, from);
       let turns = 0;
       const turnsBefore: number[] = [];
       commitsOf(follower, () => {
@@ -138,9 +140,7 @@ export function takesTogether(name: string, etcd: () => Etcd): void {
     });
 
     it('knows where the log ends while it takes what was shown', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
+      const { leader, follower, from } = await pairOf(device);
       const large = 'x'.repeat(1_100_000);
       for (let last = 4; last <= 6; last++) await leader.log.append([created(last, large)]);
       const events = await shownOf(device, from, 6);
@@ -159,12 +159,8 @@ export function takesTogether(name: string, etcd: () => Etcd): void {
     });
 
     it('tells the state nothing of what the copy does not take', async () => {
-      const leader = await leading(device, 3);
-      const follower = await device.node();
-      const from = (await follower.log.catchUp()) + 1;
-      const large = 'x'.repeat(600_000);
-      for (let last = 4; last <= 8; last++) await leader.log.append([created(last, large)]);
-      const events = await shownOf(device, from, 8);
+      const { leader, follower, from } = await pairOf(device);
+      const events = await fiveLarge(device, leader, from);
       const log = mirrorOf(follower);
       const append = log.append.bind(log);
       log.append = (records) => (records[0]?.seq === 6 ? 'failed' : append(records));
