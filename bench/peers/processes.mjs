@@ -4,8 +4,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { scratch } from '../../dist/bench/machine.js';
+import { freePort } from '../../dist/src/play/demo/processes.js';
 
 const READY_MS = 15_000;
 const STOP_MS = 5_000;
@@ -74,15 +75,6 @@ export function family(pid) {
     for (const [child, parent] of parents) if (parent === one) found.push(child);
   }
   return found;
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function answers(port) {

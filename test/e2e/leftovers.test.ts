@@ -42,10 +42,11 @@ describe('a story that does not come to its end', function () {
       out += text.toString();
       if (out.includes('client: submit')) end(story);
     });
+    const exit = once(story, 'exit') as Promise<[number | null]>;
     // Its server runs in the folder now, or this would show nothing.
-    await once(story.stdout, 'data');
+    await Promise.race([once(story.stdout, 'data'), exit]);
     expect(processesOf(folder)).to.have.length.greaterThan(0);
-    const [code] = (await once(story, 'exit')) as [number | null];
+    const [code] = await exit;
     for (const until = performance.now() + 10_000; processesOf(folder).length > 0; ) {
       if (performance.now() > until) break;
       await new Promise((resolve) => setTimeout(resolve, 20));

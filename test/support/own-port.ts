@@ -8,9 +8,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { tryPort } from '../../src/play/demo/processes.ts';
 
-/** Below what systems give out themselves: 32768 and more on Linux. */
+/** Below what systems give out themselves, and below what stories and rehearsals take. */
 const FIRST = 10_000;
-const BLOCKS = 100;
+const BLOCKS = 50;
 const BLOCK_PORTS = 200;
 const CLAIMS = path.join(os.tmpdir(), 'leasehold-test-ports');
 

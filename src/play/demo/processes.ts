@@ -2,6 +2,7 @@
 // end, killed by the signal that the caller names, and never left behind.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import http from 'node:http';
@@ -108,8 +109,24 @@ export class ServerProcess extends Process {
   }
 }
 
-/** @returns a port that was free a moment ago. */
-export const freePort = (): Promise<number> => tryPort(0);
+/** Below what systems give to whoever asks for any port: 32768 and more on Linux. */
+const FIRST_PORT = 20_000;
+const PORTS = 10_000;
+let portsPassed = randomInt(PORTS);
+
+/**
+ * For a server that comes and goes at one address. The system gives such a port to nobody: not to
+ * a client's connection before the server listens, and not while the server is down.
+ * @returns a port that was free a moment ago, and that this process has not been given for long.
+ */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORTS; tries += 1) {
+    portsPassed += 1;
+    const port = FIRST_PORT + (portsPassed % PORTS);
+    if (await tryPort(port).catch(() => undefined)) return port;
+  }
+  throw new Error(`no port is free from ${FIRST_PORT} to ${FIRST_PORT + PORTS - 1}`);
+}
 
 /** @returns the port, on which a server could listen; 0: any. @throws Error of the system. */
 export async function tryPort(wanted: number): Promise<number> {
