@@ -43,7 +43,8 @@ export function explainNow(situation: Situation): ExplainedNow {
   };
 }
 
-const isAdvisory = ({ text }: Fact): boolean => text.includes('(advisory)');
+/** By what it rests on: its words may quote a reason, and anybody may have written that. */
+const isAdvisory = ({ records }: Fact): boolean => records.length === 0;
 const ADVISORY: Fact = {
   text:
     'Where it says (advisory), the coordinator tells it from memory, as it has been since its ' +

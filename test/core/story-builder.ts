@@ -136,7 +136,8 @@ export class Story {
     return this.add(second, { type: 'TaskCancelled', taskId: this.taskId, leaseId, report });
   }
 
-  kill(second: number, reason: string): this {
+  /** @param expirationsInRow given, when the poison rule ends the task */
+  kill(second: number, reason: string, expirationsInRow?: number): this {
     const { extensions, lastExtension } = this.ending();
     return this.add(second, {
       type: 'TaskDead',
@@ -144,6 +145,7 @@ export class Story {
       extensions,
       lastExtension,
       reason,
+      expirationsInRow,
     });
   }
 

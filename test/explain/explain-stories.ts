@@ -122,7 +122,7 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
       .expire()
       .grant(23, 'w1')
       .expire();
-    return story.kill(34, 'poison: 3 leases in a row expired without a report').told(60);
+    return story.kill(34, 'poison: 3 leases in a row expired without a report', 3).told(60);
   },
   'started-anew-after-the-end': () => {
     const story = new Story().grant(1, 'w1').heartbeat(4);
