@@ -7,16 +7,16 @@ import { type CoordinatorFigures, metricsText } from '../../src/metrics/metrics-
 import type { ThreadFigures } from '../../src/metrics/request-times.ts';
 import { parseTaskId } from '../../src/model/ids.ts';
 import { PAGE_DEFAULT } from '../../src/model/limits.ts';
-import type { LogFields, Request } from '../../src/model/request.ts';
+import type { LogFields } from '../../src/model/request.ts';
 import type { Standing } from '../../src/model/response.ts';
-import type { Answer } from '../../src/protocol/answer-frame.ts';
 import type { LogQuery } from '../../src/reader/log-query.ts';
 import { type LagWatch, watchLag } from '../shared/event-loop-lag.ts';
 import { answerFigures } from '../shared/gathered-figures.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
 import type { FromReader, PageAnswer, ToReader } from '../shared/reader-messages.ts';
+import { type AskedGate, askGate } from './ask-gate.ts';
 import { CopyStream } from './copy-stream.ts';
-import { Asker, type Gate } from './gate.ts';
+import type { Gate } from './gate.ts';
 import { type AskPage, LogStream } from './log-stream.ts';
 import {
   BYTES,
@@ -96,10 +96,9 @@ export class ReaderLink implements ReaderGate {
     if (query === undefined) return pageOf('', fields.from ?? 1, false);
     if ('status' in query) return problem(query);
     const late = waitMs > 0 ? endOfWait(waitMs, hurry) : undefined;
-    const page = await this.#page(query, waitMs > 0, late);
-    if (page.kind !== 'page') {
-      return late?.aborted === true ? pageOf('', query.from, false) : broken(page);
-    }
+    // A page that is over late may have found records, and has come on in its search.
+    const page = await this.#page(query, waitMs > 0, late, 'hurry');
+    if (page.kind !== 'page') return broken(page);
     return pageOf(Buffer.from(page.body).toString('utf8'), page.next, page.next <= page.to);
   }
 
@@ -187,29 +186,37 @@ export class ReaderLink implements ReaderGate {
 
   readonly #askPage: AskPage = (query, wait, signal) => this.#page(query, wait, signal);
 
-  async #page(query: LogQuery, wait: boolean, signal?: AbortSignal): Promise<PageOrFailure> {
-    const answer = await this.#ask({ kind: 'page', query, wait }, signal);
+  async #page(
+    query: LogQuery,
+    wait: boolean,
+    signal?: AbortSignal,
+    atAbort?: AtAbort,
+  ): Promise<PageOrFailure> {
+    const answer = await this.#ask({ kind: 'page', query, wait }, signal, atAbort);
     return answer.kind === 'page' || answer.kind === 'failed' ? answer : unfit(answer.id);
   }
 
-  #ask(question: Unnumbered, signal?: AbortSignal): Promise<FromReader> {
+  #ask(
+    question: Unnumbered,
+    signal?: AbortSignal,
+    atAbort: AtAbort = 'cancel',
+  ): Promise<FromReader> {
     const port = this.#port;
     this.#lastId += 1;
     const id = this.#lastId;
     if (port === undefined) return Promise.resolve(lost(id));
     return new Promise((resolve) => {
-      const cancel = (): void => {
-        if (!this.#open.delete(id)) return;
-        port.postMessage({ kind: 'cancel', id } satisfies ToReader);
-        resolve(lost(id));
+      const abort = (): void => {
+        port.postMessage({ kind: atAbort, id } satisfies ToReader);
+        if (atAbort === 'cancel' && this.#open.delete(id)) resolve(lost(id));
       };
       this.#open.set(id, (answer) => {
-        signal?.removeEventListener('abort', cancel);
+        signal?.removeEventListener('abort', abort);
         resolve(answer);
       });
       port.postMessage({ ...question, id });
-      signal?.addEventListener('abort', cancel);
-      if (signal?.aborted === true) cancel();
+      signal?.addEventListener('abort', abort);
+      if (signal?.aborted === true) abort();
     });
   }
 
@@ -221,26 +228,10 @@ export class ReaderLink implements ReaderGate {
 }
 
 type Unnumbered = ToReader extends infer M ? (M extends ToReader ? Omit<M, 'id'> : never) : never;
-type GateLike = Pick<Gate, 'ask' | 'times'> & Partial<Pick<Gate, 'cluster'>>;
+/** What the signal of a question means: nobody wants the answer, or it is to come now. */
+type AtAbort = 'cancel' | 'hurry';
+type GateLike = AskedGate & Pick<Gate, 'times'> & Partial<Pick<Gate, 'cluster'>>;
 type PageOrFailure = PageAnswer | Extract<FromReader, { kind: 'failed' }>;
-
-class Promised extends Asker {
-  readonly #resolve: (stood: Stood) => void;
-
-  constructor(resolve: (stood: Stood) => void) {
-    super();
-    this.#resolve = resolve;
-  }
-
-  answered({ status, text, leader }: Answer): void {
-    this.#resolve({ status, text, leader });
-  }
-}
-
-const askGate = (gate: GateLike, request: Request): Promise<Stood> =>
-  new Promise((resolve) => {
-    gate.ask(request, new Promised(resolve));
-  });
 
 /** Aborts when the time is over, or earlier by the signal. */
 function endOfWait(waitMs: number, hurry: AbortSignal | undefined): AbortSignal {

@@ -61,10 +61,8 @@ export function serveReader(
   };
   port.on('message', (message: ToReader) => {
     const { id } = message;
-    if (message.kind === 'cancel') {
-      open.get(id)?.cancel();
-      return;
-    }
+    if (message.kind === 'cancel') return open.get(id)?.cancel();
+    if (message.kind === 'hurry') return open.get(id)?.hurry();
     if (message.kind === 'copy') return answer(chunkOf(copies, message));
     if (message.kind === 'end copy') return copies.end(message.copy);
     if (!isQuestion(message)) return;
@@ -95,6 +93,8 @@ function chunkOf(copies: Copies, { id, copy }: { readonly id: number; readonly c
 /** A question that is not answered yet; a follower's may be open for days. */
 class Asked {
   cancelled = false;
+  /** It waits for nothing, and is answered. */
+  hurries = false;
   #stopWaiting: (() => void) | undefined;
 
   cancel(): void {
@@ -102,9 +102,14 @@ class Asked {
     this.#stopWaiting?.();
   }
 
+  hurry(): void {
+    this.hurries = true;
+    this.#stopWaiting?.();
+  }
+
   /** Resolves when the record `from` is durable, or when nobody waits any more. */
   until(from: number, reading: Reading): Promise<void> {
-    if (reading.durable() >= from || this.cancelled) return Promise.resolve();
+    if (reading.durable() >= from || this.cancelled || this.hurries) return Promise.resolve();
     return new Promise((resolve) => {
       const waiter: Waiter = {
         from,
@@ -167,7 +172,7 @@ async function page(
   };
   for (let query = first; ; ) {
     const { text, records, next, to } = await readPage(paging, query, reading.durable());
-    if (records > 0 || !wait || asked.cancelled) {
+    if (records > 0 || !wait || asked.hurries || asked.cancelled) {
       return { kind: 'page', id, body: bytes(text), records, next, to };
     }
     query = goOn(query, next);

@@ -8,7 +8,7 @@ import type { LogQuery } from '../../src/reader/log-query.ts';
 import type { StoryForm } from './reader-gate.ts';
 
 export type ToReader =
-  /** wait: an empty page is answered only when there is something to show, or it is cancelled. */
+  /** wait: an empty page is answered only when there is something to show, or the asker hurries. */
   | { readonly kind: 'page'; readonly id: number; readonly query: LogQuery; readonly wait: boolean }
   /** standing: the JSON of a Standing that the coordinator has answered. */
   | {
@@ -27,7 +27,10 @@ export type ToReader =
       readonly form: StoryForm;
       readonly columns?: number | undefined;
     }
+  /** Nobody wants the answer any more. */
   | { readonly kind: 'cancel'; readonly id: number }
+  /** A page is to wait no longer: it is answered with what there is. */
+  | { readonly kind: 'hurry'; readonly id: number }
   /** The next chunk of a copy of the log. The asker's number is used first to begin it. */
   | { readonly kind: 'copy'; readonly id: number; readonly copy: number }
   | { readonly kind: 'end copy'; readonly id: number; readonly copy: number }

@@ -233,6 +233,19 @@ describe('the reader, asked over its port', () => {
     expect(bench.waiters.size).to.equal(0);
   });
 
+  it('answers what it found, and how far it came, to an asker that hurries', async () => {
+    for (const isEarly of [true, false]) {
+      const hurry = new AbortController();
+      if (isEarly) hurry.abort();
+      const ask = (fields: LogFields) => bench.link.logPage(fields, 60_000, hurry.signal);
+      const pages = [ask({ from: 1 }), ask({ from: 1, type: 'HistoryForgotten' })];
+      hurry.abort();
+      const [all, none] = (await Promise.all(pages)).map(({ body }) => JSON.parse(String(body)));
+      expect(all.records.map(({ seq }: { seq: number }) => seq)).to.deep.equal([1, 2, 3]);
+      expect(none).to.deep.equal({ records: [], next: 4, more: false });
+    }
+  });
+
   it('breaks a stream when the reader goes away, and answers questions with trouble', async () => {
     const stream = await bench.follow({ from: bench.durable + 1 });
     const broken = new Promise<Error>((resolve) => stream.once('error', resolve));
