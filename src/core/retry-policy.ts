@@ -1,6 +1,7 @@
 // Owns what follows a failed attempt: another attempt at a certain time, or FAILED. The decision
 // and the replay call the same function, so a replayed TaskFailed is compared with the policy and
-// not simply trusted.
+// not simply trusted. An expired lease is no failure: its task may be leased again at once, until
+// core/lease-manager.ts counts too many expiries in a row and makes the task DEAD.
 
 import { DURATION_MAX_MS } from '../model/knobs.ts';
 import { FREE_RELEASES_IN_ROW } from '../model/limits.ts';

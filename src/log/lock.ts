@@ -3,7 +3,8 @@
 // lock only gives the clear message: two containers on one volume do not see each other's lock.
 // What makes two writers harmless is a condition of every append: `commit` in lmdb/env.ts checks
 // inside the transaction that nobody has taken the next number. The writer that is refused there
-// is fenced, and loop/recovery.ts ends it.
+// is fenced, and loop/recovery.ts ends it. In a cluster the condition is etcd's: `append` in
+// etcd/tail.ts succeeds only while `head` is as this writer left it.
 
 import { existsSync, statSync, unlinkSync } from 'node:fs';
 import net from 'node:net';

@@ -1,6 +1,7 @@
 // Owns the promise of the log in words and types. The log is the only authority: what it holds is
-// what happened, what it does not hold did not. Two stores keep the promise (lmdb-log, memory-log)
-// and one contract suite holds both to it; nothing outside lmdb-log may assume LMDB.
+// what happened, what it does not hold did not. Three logs keep the promise (lmdb-log, in a cluster
+// etcd/replicated-log, in tests memory-log) and one contract suite holds all of them to it. Nothing
+// outside these files may assume LMDB or etcd.
 //
 // The promise:
 //  - A record's key is its number: 1, 2, 3 … A group of records is one atomic commit: after any

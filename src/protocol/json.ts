@@ -1,6 +1,8 @@
 // Owns the way from bytes to a JSON value. Bytes that are not UTF-8, nesting that is too deep, and
 // a key given twice are refused here, before anything looks at the value. This file knows nothing
-// of requests.
+// of requests. exact-lines.ts reads the four most frequent requests of the socket by one pattern,
+// and leaves to this file whatever does not fit it. What comes from etcd or from another server's
+// copy is not a request, and is read in log/etcd/strict-json.ts and log/copy-wire.ts.
 
 import { isUtf8 } from 'node:buffer';
 import { DEPTH_MAX } from '../model/limits.ts';
