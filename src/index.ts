@@ -1,7 +1,5 @@
 // Owns the public API of the package: what is not exported here may change without notice.
 
-export type { Leased, TaskFilter, TaskPage } from './client/answers.ts';
-export type { BatchRequest } from './client/calls.ts';
 export type { BatchOutcome } from './client/client.ts';
 export { Client } from './client/client.ts';
 export {
@@ -17,6 +15,8 @@ export type { Handler, HandlerContext } from './client/handler.ts';
 export type { Lease, LeaseData } from './client/lease.ts';
 export { monotonicMs } from './client/local-clock.ts';
 export type { Schema, SchemaIssue, SchemaResult } from './client/payload-schema.ts';
+export type { Leased, TaskFilter, TaskPage } from './client/read-answers.ts';
+export type { BatchRequest } from './client/request-params.ts';
 export { Queue, type QueueOptions, type QueueSubmitOptions } from './client/typed-queue.ts';
 export type * from './client/types.ts';
 export { Worker } from './client/worker.ts';

@@ -13,8 +13,8 @@ import { clock } from '../shared/clock.ts';
 import type { CoordinatorData, FromCoordinator } from '../shared/control.ts';
 import type { LagWatch } from '../shared/event-loop-lag.ts';
 import { PHASE_OF, type Progress } from '../shared/progress.ts';
-import { Company, sleepSlice } from './company.ts';
-import { EarlyLook, waitsForTime } from './early-look.ts';
+import { BetweenTicks, waitsForTime } from './between-ticks.ts';
+import { GroupWait, sleepSlice } from './group-wait.ts';
 import { Notices, sightOf } from './notices.ts';
 import type { Lead, Store } from './store.ts';
 
@@ -46,8 +46,8 @@ export class CoordinatorActor {
   private readonly store: Store;
   private readonly seams: ActorSeams;
   private readonly notices = new Notices();
-  private readonly early: EarlyLook;
-  private readonly company = new Company(clock.monotonic);
+  private readonly betweenTicks: BetweenTicks;
+  private readonly groupWait = new GroupWait(clock.monotonic);
   private running = false;
   private held = false;
   private willPump = false;
@@ -57,7 +57,7 @@ export class CoordinatorActor {
     const { data, progress } = seams;
     this.store = store;
     this.seams = seams;
-    this.early = new EarlyLook({
+    this.betweenTicks = new BetweenTicks({
       tickMs: data.tickMs,
       isWanted: () => this.running && waitsForTime(this.loop.view),
       look: () =>
@@ -110,7 +110,7 @@ export class CoordinatorActor {
     const late = setTimeout(() => this.store.abandon(), ABANDON_MS);
     await this.loop.stop();
     clearTimeout(late);
-    this.early.stop();
+    this.betweenTicks.stop();
     this.consumer.close();
     await this.store.close();
   }
@@ -137,7 +137,7 @@ export class CoordinatorActor {
   /** Takes messages. A group that could be committed waits for those who may ask again. */
   private gather(): boolean {
     let more = this.drain();
-    while (!more && this.loop.view.isFlushDue && this.company.isAwaited()) {
+    while (!more && this.loop.view.isFlushDue && this.groupWait.isAwaited()) {
       // What rests on durable records alone, such as a read, does not wait for company.
       this.consumer.flushReplies();
       sleepSlice();
@@ -153,7 +153,7 @@ export class CoordinatorActor {
     this.held = view.isCommitting && isMuch;
     if (this.held) return true;
     const more = this.guarded(() => this.consumer.drain(DRAIN_MESSAGES, DRAIN_BYTES, this.sink));
-    this.early.begin();
+    this.betweenTicks.begin();
     return more;
   }
 
@@ -176,7 +176,7 @@ export class CoordinatorActor {
         this.consumer.reply(from, ticket, NOTHING);
         return;
       }
-      if (kind === 'request' || kind === 'report') this.company.came();
+      if (kind === 'request' || kind === 'report') this.groupWait.came();
       const own = (this.places.get(from) as number) * TICKETS + ticket;
       if (kind === 'withdraw') this.loop.withdraw(own);
       else if (kind === 'hasten') this.loop.hurry(own);
@@ -192,7 +192,7 @@ export class CoordinatorActor {
     const { data, progress, say, die } = this.seams;
     return {
       answer: (ticket, response) => {
-        this.company.answered();
+        this.groupWait.answered();
         const peer = this.peers[Math.floor(ticket / TICKETS)] as Peer;
         this.consumer.replyBy(peer, ticket % TICKETS, writeAnswer, response);
       },
@@ -205,7 +205,7 @@ export class CoordinatorActor {
         if (!this.running) return;
         const wasHeld = this.held;
         const more = this.drain();
-        this.company.committed(this.loop.view.lastCommitMs);
+        this.groupWait.committed(this.loop.view.lastCommitMs);
         if (more || wasHeld) this.pumpNext();
       },
       // The next group begins. The mailbox is taken from again, also after a group that failed.
@@ -216,7 +216,7 @@ export class CoordinatorActor {
         progress.phase = PHASE_OF[mode];
         const { lastSeq, epoch } = this.loop.view.state;
         progress.epoch = epoch;
-        this.early.begin();
+        this.betweenTicks.begin();
         // Reads waited for this mode. Each turn looks at a part of a long list among them.
         this.pumpNext();
         // Between its start and its first request a coordinator writes expiries only.

@@ -10,11 +10,11 @@ import { parseRequest } from '../../src/protocol/fields-to-request.ts';
 import {
   ANSWERS_MAX_BYTES,
   type AnswerLimits,
-  AnswerRoom,
+  BatchBytes,
   mostBytesOfLeases,
   type Step,
-} from '../ingress/answer-room.ts';
-import { BatchRoom, weightOfLeases } from '../ingress/batch-room.ts';
+} from '../ingress/batch-bytes.ts';
+import { BatchWeight, weightOfLeases } from '../ingress/batch-weight.ts';
 import { Asker, type Gate } from '../ingress/gate.ts';
 
 const TOO_LARGE = rejected(
@@ -30,15 +30,15 @@ export function askBatch(
   requests: readonly unknown[],
   limits: AnswerLimits,
   onDone: (body: Buffer) => void,
-  answerRoom = new AnswerRoom(ANSWERS_MAX_BYTES),
+  batchBytes = new BatchBytes(ANSWERS_MAX_BYTES),
 ): void {
   const answers = new Answers(requests.length, onDone);
-  const room = new BatchRoom();
+  const batchWeight = new BatchWeight();
   if (requests.length === 0) onDone(joined([]));
   for (let index = 0; index < requests.length; index += 1) {
-    const request = roomy(parseOne(requests[index], limits), room);
+    const request = roomy(parseOne(requests[index], limits), batchWeight);
     if (isRefusal(request)) answers.put(index, answerOf(request));
-    else answerRoom.enter(new OneOf({ gate, request, limits, answers, index, answerRoom }));
+    else batchBytes.enter(new OneOf({ gate, request, limits, answers, index, batchBytes }));
   }
 }
 
@@ -66,7 +66,7 @@ interface Parts {
   readonly limits: AnswerLimits;
   readonly answers: Answers;
   readonly index: number;
-  readonly answerRoom: AnswerRoom;
+  readonly batchBytes: BatchBytes;
 }
 
 class OneOf extends Asker implements Step {
@@ -91,9 +91,9 @@ class OneOf extends Asker implements Step {
   }
 
   answered(answer: Answer): void {
-    const { answers, index, answerRoom } = this.#parts;
+    const { answers, index, batchBytes } = this.#parts;
     answers.put(index, answer);
-    answerRoom.answered(this, answer.bodyBytes);
+    batchBytes.answered(this, answer.bodyBytes);
   }
 }
 
@@ -116,9 +116,9 @@ function parseOne(given: unknown, limits: AnswerLimits): Request | Rejected {
 }
 
 /** Refuses leases for whose answer the batch has no room; all other answers are small. */
-function roomy(request: Request | Rejected, room: BatchRoom): Request | Rejected {
+function roomy(request: Request | Rejected, batchWeight: BatchWeight): Request | Rejected {
   if (isRefusal(request) || request.op !== 'lease') return request;
-  return room.takes(1 + weightOfLeases(request.max)) ? request : TOO_LARGE;
+  return batchWeight.takes(1 + weightOfLeases(request.max)) ? request : TOO_LARGE;
 }
 
 const OPEN = Buffer.from('{"answers":[');

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Refusal, type Rejected, rejected } from '../../src/model/refusal.ts';
 import { type Answer, answerOf } from '../../src/protocol/answer-frame.ts';
-import { formatRefusal } from '../../src/protocol/format.ts';
+import { formatRefusal } from '../../src/protocol/answer-text.ts';
 import { BodyRefused } from './body.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';

@@ -3,7 +3,7 @@
 
 import { type Rejected, unavailable } from '../../src/model/refusal.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
-import { formatRefusal } from '../../src/protocol/format.ts';
+import { formatRefusal } from '../../src/protocol/answer-text.ts';
 import type { ReaderAnswer, StoryForm } from '../shared/reader-gate.ts';
 import type { FromReader } from '../shared/reader-messages.ts';
 

@@ -5,8 +5,8 @@ import { LEASES_MAX, type ParseLimits } from '../../src/model/limits.ts';
 import { OPERATION_NAMES, type OperationName, operationOf } from '../../src/model/operations.ts';
 import { isRefusal, rejected } from '../../src/model/refusal.ts';
 import type { Op, Request, RequestOf } from '../../src/model/request.ts';
+import { formatRefusal } from '../../src/protocol/answer-text.ts';
 import { parseRequest } from '../../src/protocol/fields-to-request.ts';
-import { formatRefusal } from '../../src/protocol/format.ts';
 import {
   errorAnswer,
   INVALID_REQUEST,
@@ -17,8 +17,8 @@ import {
   resultStart,
   UNAUTHORIZED,
 } from '../../src/protocol/jsonrpc.ts';
-import { type AnswerRoom, mostBytesOfLeases, mostBytesOfTask } from '../ingress/answer-room.ts';
-import { weightOfLeases } from '../ingress/batch-room.ts';
+import { type BatchBytes, mostBytesOfLeases, mostBytesOfTask } from '../ingress/batch-bytes.ts';
+import { weightOfLeases } from '../ingress/batch-weight.ts';
 import type { Asker } from '../ingress/gate.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
 import type { OpenCall } from './open-call.ts';
@@ -70,7 +70,7 @@ function mostBytesOf(call: RpcCall, backend: SocketBackend): number {
 
 /** Calls `ask` when there is room for the answer, or refuses the call. */
 export function askInTurn(
-  room: AnswerRoom,
+  batchBytes: BatchBytes,
   call: RpcCall,
   open: OpenCall,
   backend: SocketBackend,
@@ -78,10 +78,10 @@ export function askInTurn(
 ): void {
   const mostBytes = mostBytesOf(call, backend);
   const asking = (): void => {
-    open.onSettled = (bytes) => room.answered({ mostBytes }, bytes);
+    open.onSettled = (bytes) => batchBytes.answered({ mostBytes }, bytes);
     ask();
   };
-  room.enter({ mostBytes, ask: asking, refuse: () => open.reply(tooHeavy(call)) });
+  batchBytes.enter({ mostBytes, ask: asking, refuse: () => open.reply(tooHeavy(call)) });
 }
 
 /** The refusal of a call of a batch. */

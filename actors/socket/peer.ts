@@ -7,8 +7,8 @@ import { type AnswerBytes, inBytes } from '../../src/protocol/byte-text.ts';
 import { LineReader, NEWLINE } from '../../src/protocol/framing.ts';
 import { type RpcCall, type RpcItem, readLine, tooLongAnswer } from '../../src/protocol/jsonrpc.ts';
 import { isRequestLine, opensJson, wrongPortAnswer } from '../../src/protocol/wrong-port.ts';
-import { AnswerRoom } from '../ingress/answer-room.ts';
-import { BatchRoom } from '../ingress/batch-room.ts';
+import { BatchBytes } from '../ingress/batch-bytes.ts';
+import { BatchWeight } from '../ingress/batch-weight.ts';
 import { monotonicMs } from '../shared/clock.ts';
 import {
   Admission,
@@ -173,14 +173,14 @@ export class SocketPeer implements Settling {
 
   #batch(items: readonly RpcItem[], lineBytes: number): void {
     const answers = new BatchLine(items.length, this.#output);
-    const room = new BatchRoom();
-    const answerRoom = new AnswerRoom(this.#backend.answersMaxBytes);
+    const batchWeight = new BatchWeight();
+    const batchBytes = new BatchBytes(this.#backend.answersMaxBytes);
     for (const [index, item] of items.entries()) {
       if (item.kind === 'bad') answers.put(index, inBytes(item.answer));
-      else if (!room.takes(weightOf(item, 0))) answers.put(index, inBytes(tooHeavy(item)));
+      else if (!batchWeight.takes(weightOf(item, 0))) answers.put(index, inBytes(tooHeavy(item)));
       else {
         const open = this.#opened(item, lineBytes / items.length, answers, index);
-        askInTurn(answerRoom, item, open, this.#backend, () => this.#ask(item, open));
+        askInTurn(batchBytes, item, open, this.#backend, () => this.#ask(item, open));
       }
     }
   }

@@ -1,7 +1,7 @@
 // Owns `queues`: what waits in each queue, and who asks for it.
 
 import type { Command } from 'commander';
-import { queuesFields } from '../model/list-fields.ts';
+import { queuesFields } from '../model/list-requests.ts';
 import type { Io } from './command.ts';
 import { withList } from './list-command.ts';
 import { queueColumns } from './overview-table.ts';

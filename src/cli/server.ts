@@ -5,7 +5,7 @@
 import { LeaseholdError } from '../client/errors.ts';
 import { openTransport } from '../client/exchanger.ts';
 import { monotonicMs, pause } from '../client/local-clock.ts';
-import { isRepeatable, mayHaveHappened, nextRetryMs } from '../client/retry.ts';
+import { isRepeatable, mayHaveHappened, nextRetryMs } from '../client/resend.ts';
 import {
   type Answer,
   type Call,

@@ -2,7 +2,7 @@
 // and the words for people.
 
 import { LeaseholdError } from '../client/errors.ts';
-import type { Trouble } from '../client/retry.ts';
+import type { Trouble } from '../client/resend.ts';
 import { type Answer, TransportFailure, type Wire } from '../client/transport.ts';
 import { errnoText } from '../model/errno-text.ts';
 import { OPERATION_NAMES, type OperationName, operationOf } from '../model/operations.ts';

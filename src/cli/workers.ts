@@ -1,7 +1,7 @@
 // Owns `workers`: who sent requests lately, and what each holds.
 
 import type { Command } from 'commander';
-import { workersFields } from '../model/list-fields.ts';
+import { workersFields } from '../model/list-requests.ts';
 import type { Io } from './command.ts';
 import { withList } from './list-command.ts';
 import { workerColumns } from './overview-table.ts';

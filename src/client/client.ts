@@ -1,9 +1,13 @@
 // Owns the client: one method for each request of the interface, sent over the transport that the
-// URL names. The client retries trouble on the way (retry.ts decides when) and nothing else. Every
+// URL names. The client retries trouble on the way (resend.ts decides when) and nothing else. Every
 // outcome is returned as a value, CANCELLED too.
 
 import { toWire } from '../protocol/client-wire.ts';
-import * as answers from './answers.ts';
+import { type ClientOptions, DEFAULT_URL, type Exchange, Exchanger } from './exchanger.ts';
+import { isTraced } from './open-telemetry.ts';
+import { assertOptions } from './option-checks.ts';
+import { CALL, CLIENT, QUEUE, READ, TASKS } from './option-tables.ts';
+import * as answers from './read-answers.ts';
 import {
   askParams,
   type BatchRequest,
@@ -12,11 +16,7 @@ import {
   leaseCall,
   resultField,
   submitParams,
-} from './calls.ts';
-import { type ClientOptions, DEFAULT_URL, type Exchange, Exchanger } from './exchanger.ts';
-import { isTraced } from './open-telemetry.ts';
-import { assertOptions } from './option-checks.ts';
-import { CALL, CLIENT, QUEUE, READ, TASKS } from './option-tables.ts';
+} from './request-params.ts';
 import { serverAttributes, traceBatch, traceLease, traceReport, traceSubmit } from './spans.ts';
 import type { Answer, Call, Wire } from './transport.ts';
 import { Queue, type QueueOptions } from './typed-queue.ts';

@@ -6,7 +6,7 @@ import { LeaseholdError } from './errors.ts';
 import { HttpTransport } from './http-transport.ts';
 import { monotonicMs, pause } from './local-clock.ts';
 import { reasonOf } from './reason.ts';
-import { isRepeatable, mayHaveHappened, nextRetryMs, type Trouble } from './retry.ts';
+import { isRepeatable, mayHaveHappened, nextRetryMs, type Trouble } from './resend.ts';
 import { ServerList } from './server-list.ts';
 import { SocketTransport } from './socket-transport.ts';
 import {

@@ -2,7 +2,7 @@
 // it. There may be no report at all. Exactly one party may report: the first that moves the lease
 // cell out of `held`.
 
-import type { Machine } from './asking.ts';
+import type { Machine } from './ask-for-work.ts';
 import type { Client } from './client.ts';
 import { type AbortCode, LeaseholdError, TaskAborted } from './errors.ts';
 import type { HandlerContext, HandlerHost } from './handler.ts';

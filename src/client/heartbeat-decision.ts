@@ -1,8 +1,8 @@
 // Owns what to do about one lease in hand, and when: send a heartbeat, tell that the lease is
 // lost, or report that its execution window is over. A pure function, (lease, input) → {lease,
-// output}, without clock, timer or connection. heartbeat-thread.ts calls it; heartbeat-host.ts tells
-// that thread which leases are held; through the memory of lease-cell.ts the worker's own thread
-// sees that a lease has ended.
+// output}, without clock, timer or connection. heartbeat-thread.ts calls it; heartbeat-host.ts
+// tells that thread which leases are held; through the memory of lease-cell.ts the worker's own
+// thread sees that a lease has ended.
 
 export interface HeldLease {
   /** When the lease ends, all by one monotonic clock, in ms. */

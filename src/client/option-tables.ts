@@ -5,7 +5,6 @@
 import { WAIT_MAX_MS } from '../model/limits.ts';
 import { OPERATIONS } from '../model/operations.ts';
 import { camelOf, type Field, type Fields, type Group } from '../model/request-fields.ts';
-import type { TaskFilter } from './answers.ts';
 import type { ClientOptions } from './exchanger.ts';
 import {
   anything,
@@ -26,6 +25,7 @@ import {
   texts,
   whole,
 } from './option-checks.ts';
+import type { TaskFilter } from './read-answers.ts';
 import type { QueueOptions } from './typed-queue.ts';
 import type {
   CallOptions,

@@ -1,6 +1,6 @@
 // Owns which of several servers is asked: always the same one, until that server does not answer or
 // says that another one leads. It is also left while it is silent and another one leads. Whether a
-// request is sent again is decided in retry.ts.
+// request is sent again is decided in resend.ts.
 
 import { LeaderLook } from './leader-look.ts';
 import { onAbort } from './on-abort.ts';

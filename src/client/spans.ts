@@ -3,9 +3,9 @@
 // file is used only while something is traced.
 
 import type { Attributes, Context, Span, SpanKind, SpanOptions } from '@opentelemetry/api';
-import type { Leased } from './answers.ts';
 import { RefusedError } from './errors.ts';
 import { type Api, openTelemetry, tracerOf } from './open-telemetry.ts';
+import type { Leased } from './read-answers.ts';
 import { codeOf, reasonOf } from './reason.ts';
 import { creationOf, linksTo, withContext } from './trace-context.ts';
 import type { Call, Wire } from './transport.ts';

@@ -1,5 +1,5 @@
 // Owns the contract of the two transports: one request goes out, and one answer or one failure
-// comes back. A transport retries nothing. retry.ts decides that, and needs to know whether the
+// comes back. A transport retries nothing. resend.ts decides that, and needs to know whether the
 // request was written.
 
 import { reasonOf } from './reason.ts';

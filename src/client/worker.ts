@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { askForWork, Machine } from './asking.ts';
+import { askForWork, Machine } from './ask-for-work.ts';
 import { type AttemptSpan, attemptSpan } from './attempt-span.ts';
 import { Client } from './client.ts';
 import { LeaseholdError } from './errors.ts';

@@ -3,14 +3,14 @@
 // that a node that cannot lead does not keep the others from leading.
 
 import type { Etcd } from '../log/etcd/etcd.ts';
+import { LeaderKey, type LeaderKeyOptions } from './leader-key.ts';
 import type { LeaderWatch } from './leader-watch.ts';
-import { Leadership, type LeadershipOptions } from './leadership.ts';
 import type { Time } from './time.ts';
 
 export interface CampaignOptions {
   readonly etcd: Pick<Etcd, 'alarms'>;
   readonly watch: LeaderWatch;
-  readonly leadership: LeadershipOptions;
+  readonly leaderKey: LeaderKeyOptions;
   readonly time: Time;
   /** Starts of this node that failed one after the other. */
   readonly failedStarts: number;
@@ -38,21 +38,21 @@ export class Campaign {
   }
 
   /** Resolves when this node holds the key `leader`; undefined: the signal aborted before. */
-  async won(signal: AbortSignal): Promise<Leadership | undefined> {
+  async won(signal: AbortSignal): Promise<LeaderKey | undefined> {
     while (!signal.aborted) {
-      const leadership = await this.attempt().catch(() => undefined);
-      if (leadership !== undefined && signal.aborted) {
-        await leadership.stepDown();
+      const leaderKey = await this.attempt().catch(() => undefined);
+      if (leaderKey !== undefined && signal.aborted) {
+        await leaderKey.stepDown();
         return undefined;
       }
-      if (leadership !== undefined) return leadership;
+      if (leaderKey !== undefined) return leaderKey;
       if (!signal.aborted) await this.options.watch.changed();
     }
     return undefined;
   }
 
-  private async attempt(): Promise<Leadership | undefined> {
-    const { watch, time, isReady, leadership } = this.options;
+  private async attempt(): Promise<LeaderKey | undefined> {
+    const { watch, time, isReady, leaderKey } = this.options;
     const revision = await watch.vacantAt();
     if (revision === undefined || !isReady() || time.monotonic() < this.restsUntil)
       return undefined;
@@ -61,7 +61,7 @@ export class Campaign {
       watch.countAnew();
       return undefined;
     }
-    const claimed = await Leadership.claim(leadership, revision);
+    const claimed = await LeaderKey.claim(leaderKey, revision);
     this.options.tried(claimed === undefined ? 'lost' : 'won');
     return claimed;
   }

@@ -14,16 +14,16 @@ import type { ClusterError } from './cluster-error.ts';
 import { type Copy, Follower } from './follower.ts';
 import type { HeardNote } from './heard-note.ts';
 import { lagOf } from './lag.ts';
+import type { LeaderKey, LeaderKeyOptions } from './leader-key.ts';
 import { LeaderWatch } from './leader-watch.ts';
-import type { Leadership, LeadershipOptions } from './leadership.ts';
-import { linked } from './linked.ts';
+import { linked } from './linked-abort.ts';
 import { Presence } from './presence.ts';
 import { RunningNodes } from './running-nodes.ts';
 import { pause, type Time } from './time.ts';
 import { Trimming } from './trimming.ts';
 import { isCopyWhole } from './whole-copy.ts';
 
-export interface ClusterNodeOptions extends Pick<LeadershipOptions, 'mayWrite' | 'standBack'> {
+export interface ClusterNodeOptions extends Pick<LeaderKeyOptions, 'mayWrite' | 'standBack'> {
   readonly etcd: Etcd;
   readonly keys: Keys;
   readonly time: Time;
@@ -57,7 +57,7 @@ export interface ClusterNodeOptions extends Pick<LeadershipOptions, 'mayWrite' |
 export class ClusterNode {
   private readonly options: ClusterNodeOptions;
   private readonly watch: LeaderWatch;
-  private leadership: Leadership | undefined;
+  private leaderKey: LeaderKey | undefined;
   private presence: Presence | undefined;
   private readonly elections = { won: 0, lost: 0 };
   private epoch = 0;
@@ -86,7 +86,7 @@ export class ClusterNode {
         if (epoch > 0) heard.keep(hear(heard.heard, { epoch, at, revision }, known, heard.local));
         this.show();
       },
-      gone: () => this.leadership?.look(),
+      gone: () => this.leaderKey?.look(),
     });
   }
 
@@ -112,15 +112,15 @@ export class ClusterNode {
     const winning = this.campaign().won(campaigning.signal);
     const followed = this.follower().run(following.signal);
     try {
-      this.leadership = await Promise.race([winning, followed.then(() => winning)]);
+      this.leaderKey = await Promise.race([winning, followed.then(() => winning)]);
       following.abort();
       await followed;
     } catch (error) {
       campaigning.abort();
-      this.leadership = await winning;
+      this.leaderKey = await winning;
       throw error;
     }
-    if (this.leadership === undefined) return false;
+    if (this.leaderKey === undefined) return false;
     const catchUp = () => this.insistently(signal, () => this.options.copy.catchUp());
     return isCopyWhole(this.options, catchUp, signal);
   }
@@ -136,7 +136,7 @@ export class ClusterNode {
   /** Gives leadership up, so that another node takes over at once, and leaves. Never rejects. */
   async leave(): Promise<void> {
     this.watch.close();
-    await this.leadership?.stepDown();
+    await this.leaderKey?.stepDown();
     await this.trimming.stop();
     await this.presence?.withdraw();
     await this.running.stop();
@@ -154,7 +154,7 @@ export class ClusterNode {
         if (isFull) tell('warn', 'etcd is full: no node can begin to lead', {});
         else tell('info', 'etcd has room again', {});
       },
-      leadership: {
+      leaderKey: {
         ...options,
         key: keys.leader,
         beat: () => this.beat(),

@@ -7,7 +7,7 @@ import { look } from '../log/etcd/snapshot.ts';
 import { holdersOf } from '../log/etcd/trim.ts';
 import { frozenText } from '../log/etcd/trim-mark.ts';
 import { decodeBeat } from './beat.ts';
-import type { Hold } from './holds.ts';
+import type { Hold } from './copy-holds.ts';
 import { readAgreement } from './joining.ts';
 import { memberOf, readStanding } from './reports.ts';
 

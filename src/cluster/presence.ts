@@ -6,7 +6,7 @@ import type { Etcd } from '../log/etcd/etcd.ts';
 import type { Keys } from '../log/etcd/keys.ts';
 import type { SentCopy } from '../model/sent-copy.ts';
 import { ClusterError } from './cluster-error.ts';
-import { Holds } from './holds.ts';
+import { Holds } from './copy-holds.ts';
 import {
   decodeReport,
   encodeRegistration,

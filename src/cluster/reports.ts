@@ -5,7 +5,7 @@ import type { Etcd } from '../log/etcd/etcd.ts';
 import { type Keys, prefixEnd } from '../log/etcd/keys.ts';
 import { jsonBytes, numberIn, readStrictly, textIn } from '../log/etcd/strict-json.ts';
 import type { Member } from '../log/etcd/trim.ts';
-import { decodeHold, type Hold } from './holds.ts';
+import { decodeHold, type Hold } from './copy-holds.ts';
 
 export interface NodeReport {
   readonly url: string;

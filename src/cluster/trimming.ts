@@ -21,8 +21,8 @@ import {
   type Member,
 } from '../log/etcd/trim.ts';
 import { decodeTrimMark, encodeTrimMark } from '../log/etcd/trim-mark.ts';
+import type { Hold } from './copy-holds.ts';
 import { HoldersNotice } from './holders-notice.ts';
-import type { Hold } from './holds.ts';
 import { nextRemoves } from './next-removes.ts';
 import { memberOf, type Reported, readNodes, readStanding } from './reports.ts';
 import { type Measured, Room } from './room.ts';

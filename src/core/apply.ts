@@ -1,6 +1,6 @@
 // Owns every change of the state: no other file writes it. Applying is deterministic and
 // sequential: the meaning of a record depends only on the records before it. Callers check()
-// first. Where records are gone, replay calls pass-over.ts instead.
+// first. Where records are gone, replay calls replay-gaps.ts instead.
 
 import { assertNever, invariant } from '../model/assert.ts';
 import type {
@@ -27,10 +27,10 @@ import {
   type TaskHistory,
 } from './history.ts';
 import type { ActiveLease } from './leases.ts';
+import { weigh } from './log-bytes.ts';
 import { countFailure } from './retry-policy.ts';
 import type { State } from './state.ts';
 import { type Subject, subjectOfRecord } from './subject.ts';
-import { weigh } from './weights.ts';
 
 /** Folds a record into the state. @throws InvariantBroken when check() refuses it. */
 export function apply(state: State, record: LogRecord): void {

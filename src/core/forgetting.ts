@@ -8,9 +8,9 @@ import type { CoreKnobs } from '../model/knobs.ts';
 import { CLOCK_JUMP_MS } from '../model/limits.ts';
 import type { HistoryForgotten, LogRecord } from '../model/records.ts';
 import type { EndedLine } from './ended-tasks.ts';
+import { forgetWeight } from './log-bytes.ts';
 import type { State } from './state.ts';
 import { NONE } from './task-table.ts';
-import { forgetWeight } from './weights.ts';
 
 /** At most so many tasks leave with one record. */
 export const FORGOTTEN_MAX = 10_000;

@@ -64,7 +64,7 @@ export class TaskTable {
   /** Of a COMPLETED, FAILED or DEAD task: the record that ended it. */
   endRecord = (row: number): number => this.places.get(row);
 
-  /** Bytes of the task's records in the log, about (weights.ts). */
+  /** Bytes of the task's records in the log, about (log-bytes.ts). */
   weight(row: number): number {
     const weight = this.weights.get(row);
     return weight === HEAVY ? (this.heavy.get(row) as number) : weight;

@@ -5,7 +5,6 @@
 import { invariant } from '../model/assert.ts';
 import type { CoordinatorStarted, LogRecord } from '../model/records.ts';
 import type { Standing } from '../model/response.ts';
-import { generalStatements, overlapStatements } from './at-once.ts';
 import { attemptsOf } from './attempts.ts';
 import { budgetOf } from './budget.ts';
 import { beginOf, type Course, endOfLast, noBegin } from './causes.ts';
@@ -21,6 +20,7 @@ import type {
 import { lateReportOf } from './late-reports.ts';
 import { teller } from './names.ts';
 import { explainNow } from './now.ts';
+import { generalStatements, overlapStatements } from './overlap-sentences.ts';
 import { overlapsOf, type Run } from './overlaps.ts';
 import { heirStatement, originStatement, type RelativeStory, runOf } from './relatives.ts';
 import { clockOf, noStart, startStatements } from './restarts.ts';

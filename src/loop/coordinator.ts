@@ -228,7 +228,7 @@ export class Coordinator {
   }
 
   private entered(mode: Mode): void {
-    if (mode === 'serving') this.granting.observed.begin(this.now());
+    if (mode === 'serving') this.granting.sightings.begin(this.now());
     this.events.mode(mode);
     for (const [ticket, request] of this.reading.takeDeferred(mode)) this.take(ticket, request);
     this.flush();

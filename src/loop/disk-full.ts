@@ -1,8 +1,8 @@
 // Owns how requests are served while the log takes no records, as on a full disk (R28): reads are
 // answered from the replayed state, changes are refused, and one record at a time tries the log
 // again, at longer and longer intervals. loop/recovery.ts decides when this begins and when it is
-// over; log/lmdb/disk-room.ts notices when a new segment has no room, before LMDB does. When etcd is
-// full is told by cluster/room.ts.
+// over; log/lmdb/disk-room.ts notices when a new segment has no room, before LMDB does. When etcd
+// is full is told by cluster/room.ts.
 
 import { isRead } from '../core/views.ts';
 import { type Unavailable, unavailable } from '../model/refusal.ts';

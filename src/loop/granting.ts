@@ -14,8 +14,8 @@ import { isEnd, type LogRecord } from '../model/records.ts';
 import type { LeaseRequest } from '../model/request.ts';
 import type { EmptyReason, Lease } from '../model/response.ts';
 import type { Ticket } from './group-commit.ts';
-import { Observed } from './observed.ts';
 import { type Parked, ParkedRequests } from './parked.ts';
+import { QueueSightings } from './queue-sightings.ts';
 import type { Turn } from './turn.ts';
 import { Askers } from './waiting-order.ts';
 
@@ -29,7 +29,7 @@ type Granted = { readonly leases: readonly Lease[]; readonly gaveUp: boolean };
 
 export class Granting {
   readonly registry = new WorkerRegistry();
-  readonly observed = new Observed();
+  readonly sightings = new QueueSightings();
   readonly parked = new ParkedRequests();
   /** Queues in which something may have become eligible since they were last looked at. */
   private readonly woken = new Set<string>();
@@ -52,7 +52,7 @@ export class Granting {
     // Older parked requests come first: what became eligible by time alone is theirs.
     this.wakeDue(request.queues, now);
     this.registry.seen(request.workerId, now, request.capacity);
-    for (const queue of request.queues) this.observed.asked(queue, request.workerId, now);
+    for (const queue of request.queues) this.sightings.asked(queue, request.workerId, now);
     const granted = this.grant(request, now);
     const mayWait = request.waitMs > 0 && !this.turn.stopping && !granted.gaveUp;
     if (granted.leases.length === 0 && mayWait) this.parked.add(ticket, request, now);
@@ -78,8 +78,8 @@ export class Granting {
   }
 
   private observe(record: LogRecord, row: number): void {
-    if (record.type === 'TaskCreated') this.observed.submitted(record.queue, record.at);
-    else if (isEnd(record)) this.observed.finished(this.state.queueOf(row).name, record.at);
+    if (record.type === 'TaskCreated') this.sightings.submitted(record.queue, record.at);
+    else if (isEnd(record)) this.sightings.finished(this.state.queueOf(row).name, record.at);
   }
 
   /** Serves those who ask for the queues that were woken, in order of arrival over all of them. */
@@ -236,8 +236,8 @@ export class Granting {
 
   /** Who asks for a queue (advisory); where nobody does, some queues that are asked for. */
   askingFor(queue: string): Asking {
-    const lastAt = this.observed.lastAsked(queue)?.at;
-    const elsewhere = lastAt === undefined ? this.observed.newestAsked(ELSEWHERE_MAX) : [];
+    const lastAt = this.sightings.lastAsked(queue)?.at;
+    const elsewhere = lastAt === undefined ? this.sightings.newestAsked(ELSEWHERE_MAX) : [];
     const askers: Asker[] = [];
     for (const { request } of this.parked.askersOf(queue)) {
       if (askers.length === ASKERS_NAMED) break;

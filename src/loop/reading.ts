@@ -122,14 +122,14 @@ export class Reading {
 
   private slicesOf(request: QueuesOrWorkers, now: number): Slices {
     const { context } = this.turn;
-    const { registry, observed, parked } = this.granting;
-    const since = observed.sinceOr(now);
+    const { registry, sightings, parked } = this.granting;
+    const since = sightings.sinceOr(now);
     if (request.op === 'workers') return workerList(context, request, registry, since, now);
     const seen: QueuesSeen = {
       since,
-      lastAsked: (queue) => observed.lastAsked(queue),
+      lastAsked: (queue) => sightings.lastAsked(queue),
       parked: (queue) => parked.countOf(queue),
-      rates: (queue) => observed.rates(queue, now),
+      rates: (queue) => sightings.rates(queue, now),
     };
     return queueList(context, request, seen, now);
   }

@@ -7,9 +7,9 @@
 // only when the forgetting has come as far beyond its end again as at the last time: its rewrites
 // stay few. Small neighbours are merged.
 
+import { weightOf } from '../core/log-bytes.ts';
 import type { State } from '../core/state.ts';
 import { NONE } from '../core/task-table.ts';
-import { weightOf } from '../core/weights.ts';
 import type { Archive, Log, SealedSegment } from '../log/log.ts';
 import { type HistoryForgotten, type LogRecord, taskOf } from '../model/records.ts';
 

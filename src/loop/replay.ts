@@ -4,7 +4,7 @@
 
 import { applyChecked } from '../core/apply.ts';
 import { check } from '../core/check.ts';
-import { passOver, skipTo } from '../core/pass-over.ts';
+import { passOver, skipTo } from '../core/replay-gaps.ts';
 import { type DigestText, type Removed, State } from '../core/state.ts';
 import { subjectOfRecord } from '../core/subject.ts';
 import { LogCorrupt, type LogReader } from '../log/log.ts';

@@ -59,7 +59,7 @@ export const optional = <V, C>(given: Present<V, C>): AnswerField<V, C, true> =>
   ...given,
   isOptional: true,
 });
-/** The answer has the value elsewhere: `expression` in the words of format.ts. */
+/** The answer has the value elsewhere: `expression` in the words of answer-text.ts. */
 export const from = <V, C, O extends boolean>(
   expression: string,
   given: AnswerField<V, C, O>,

@@ -2,7 +2,7 @@
 // fields, and what follows. The whole table is operations.ts.
 
 import { LEASES_MAX, QUEUES_MAX, WAIT_MAX_MS } from './limits.ts';
-import { queuesFields, tasksFields, workersFields } from './list-fields.ts';
+import { queuesFields, tasksFields, workersFields } from './list-requests.ts';
 import { CHANGE, get, LIST, LOOK, MAKE, type Operation, post, TAKE } from './operation.ts';
 import * as f from './request-fields.ts';
 import { FAILURE_KINDS } from './task-states.ts';

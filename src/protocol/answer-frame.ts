@@ -5,8 +5,8 @@
 import type { ByteWriter } from '../model/bytes.ts';
 import { REASONS } from '../model/refusal.ts';
 import type { Response } from '../model/response.ts';
+import { format, writeBody } from './answer-text.ts';
 import { type ByteText, byteTextOf } from './byte-text.ts';
-import { format, writeBody } from './format.ts';
 
 /**
  * What an ingress gets. The body is one JSON object in UTF-8. It lies in a batch of the mailbox,

@@ -1,5 +1,5 @@
 // Owns the names under which /openapi.json shows the answers. model/answer-table.ts describes the
-// fields of each answer, and format.ts writes answers by the same description.
+// fields of each answer, and answer-text.ts writes answers by the same description.
 
 import { schemaOf } from '../model/answer-fields.ts';
 import * as a from '../model/answer-table.ts';

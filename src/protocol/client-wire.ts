@@ -1,5 +1,5 @@
 // Owns the client's side of the mapping between code (camelCase, bytes) and wire (snake_case,
-// text or base64). The coordinator's side is request-codec.ts and format.ts.
+// text or base64). The coordinator's side is request-codec.ts and answer-text.ts.
 
 import { isUtf8 } from 'node:buffer';
 import { camelOf } from '../model/request-fields.ts';

@@ -3,8 +3,8 @@
 // refused here.
 
 import { parseLeaseId, parseTaskId } from '../model/ids.ts';
+import { badMetadata, badText, refuse } from './check-fields.ts';
 import type { Member } from './members.ts';
-import { badMetadata, badText, refuse } from './parse-fields.ts';
 import { readBytes } from './payload-bytes.ts';
 
 /** What the statements of the readers use. */

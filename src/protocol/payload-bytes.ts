@@ -1,12 +1,13 @@
 // Owns how the bytes of payloads and results are read from the wire and written to the wire again,
 // unchanged: as text where they are UTF-8, else as base64. Between the two they lie in a record, as
-// one field that log/write-fields.ts stores as it is; no code looks into these bytes. What a client's user gives as a payload becomes such bytes in client/content.ts.
+// one field that log/write-fields.ts stores as it is; no code looks into these bytes. What a
+// client's user gives as a payload becomes such bytes in client/content.ts.
 
 import { isUtf8 } from 'node:buffer';
 import { type Rejected, rejected } from '../model/refusal.ts';
 import { decodeBase64 } from './base64.ts';
+import { refuse } from './check-fields.ts';
 import { asBuffer, isWellFormed } from './json.ts';
-import { refuse } from './parse-fields.ts';
 
 /** @returns the bytes of `name` or of `name_base64`; undefined when neither must be there. */
 export function readBytes(

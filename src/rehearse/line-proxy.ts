@@ -6,7 +6,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { unavailable } from '../model/refusal.ts';
-import { formatRefusal } from '../protocol/format.ts';
+import { formatRefusal } from '../protocol/answer-text.ts';
 import { answerFate, requestFate } from './crossing.ts';
 import type { Between, Proxy } from './http-proxy.ts';
 import { type Json, lineRequest, objectOf, takeAnswer } from './requests.ts';

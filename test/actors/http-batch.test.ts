@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { askBatch } from '../../actors/http/batch.ts';
-import { AnswerRoom } from '../../actors/ingress/answer-room.ts';
+import { BatchBytes } from '../../actors/ingress/batch-bytes.ts';
 import type { Asker, Gate } from '../../actors/ingress/gate.ts';
 import { rejected } from '../../src/model/refusal.ts';
 import type { Request } from '../../src/model/request.ts';
@@ -129,7 +129,7 @@ describe('a batch over HTTP', () => {
     let answers = '';
     const limits = { payloadMaxBytes: 50_000, batchMaxBytes: 50_000 };
     const done = (all: Buffer): void => void (answers = all.toString());
-    askBatch(gate, [lease, lease, report], limits, done, new AnswerRoom(1_000_000));
+    askBatch(gate, [lease, lease, report], limits, done, new BatchBytes(1_000_000));
     expect(asked).to.deep.equal(['lease', 'complete']);
     expect(answers).to.match(/"http_status":400,.*"reason":"malformed".*"field":"max"/);
   });

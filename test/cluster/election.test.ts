@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { type Beat, decodeBeat } from '../../src/cluster/beat.ts';
 import { Campaign } from '../../src/cluster/campaign.ts';
+import type { LeaderKey } from '../../src/cluster/leader-key.ts';
 import { LeaderWatch } from '../../src/cluster/leader-watch.ts';
-import type { Leadership } from '../../src/cluster/leadership.ts';
 import { type Etcd, RECONNECT_LATE_MS } from '../../src/log/etcd/etcd.ts';
 import { keysOf } from '../../src/log/etcd/keys.ts';
 import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
@@ -34,7 +34,7 @@ class Stage {
   }
 
   leads(): string[] {
-    return this.nodes.filter((node) => node.leadership !== undefined).map(({ name }) => name);
+    return this.nodes.filter((node) => node.leaderKey !== undefined).map(({ name }) => name);
   }
 }
 
@@ -52,7 +52,7 @@ class Node {
   readonly full: boolean[] = [];
   readonly stoodBack: number[] = [];
   readonly tried: ('won' | 'lost')[] = [];
-  leadership: Leadership | undefined;
+  leaderKey: LeaderKey | undefined;
   epoch = 0;
   isPaused = false;
   readonly watch: LeaderWatch;
@@ -70,7 +70,7 @@ class Node {
       etcd,
       ...beats,
       heard: (beat) => this.heard.push(beat),
-      gone: () => this.leadership?.look(),
+      gone: () => this.leaderKey?.look(),
     });
     const campaign = new Campaign({
       etcd,
@@ -80,7 +80,7 @@ class Node {
       isReady: more.isReady ?? (() => true),
       full: (isFull) => this.full.push(isFull),
       tried: (result) => void this.tried.push(result),
-      leadership: {
+      leaderKey: {
         etcd,
         ...beats,
         beat: () => {
@@ -99,7 +99,7 @@ class Node {
   }
 
   private async run(campaign: Campaign): Promise<void> {
-    this.leadership = await campaign.won(this.stopping.signal);
+    this.leaderKey = await campaign.won(this.stopping.signal);
   }
 
   /** Its process is gone: nothing of it happens any more. */
@@ -111,7 +111,7 @@ class Node {
   async stop(): Promise<void> {
     this.stopping.abort();
     this.watch.close();
-    await this.leadership?.stepDown();
+    await this.leaderKey?.stepDown();
   }
 }
 
@@ -179,7 +179,7 @@ describe('the election', () => {
       await stage.time.pass(100);
       expect(stage.leader).to.include({ node: 'b' });
     }
-    expect(b.leadership).not.to.equal(undefined);
+    expect(b.leaderKey).not.to.equal(undefined);
   });
 
   it('while etcd does not answer, silence says nothing', async () => {
@@ -352,7 +352,7 @@ describe('the election', () => {
     expect(stage.leader).to.include({ node: 'a' });
     await stage.time.pass(20_000);
     expect(stage.leader).to.include({ node: 'a' });
-    expect(b.leadership).to.equal(undefined);
+    expect(b.leaderKey).to.equal(undefined);
   });
 
   it('a watch that tells nothing is not believed', async () => {

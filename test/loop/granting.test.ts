@@ -100,17 +100,17 @@ describe('granting: its bounds', () => {
 
   it('the times of 100 000 queues are kept, the one that was asked for longest ago goes', () => {
     const granting = new Granting(turnWithoutTasks());
-    const { observed } = granting;
-    const asked = () => observed.newestAsked(200_000);
+    const { sightings } = granting;
+    const asked = () => sightings.newestAsked(200_000);
     const ask = (queues: string[]) => granting.take(1, leaseRequest({ queues }), 0);
     for (let n = 0; n < 100; n += 1) ask(Array.from({ length: 1_000 }, (_, i) => `q${n}.${i}`));
     expect(asked()).to.have.length(100_000);
     ask(['q0.0']);
-    expect(observed.lastAsked('q0.1')).to.deep.equal({ at: 0, workerId: 'w1' });
+    expect(sightings.lastAsked('q0.1')).to.deep.equal({ at: 0, workerId: 'w1' });
     ask(['one more']);
     expect(asked()).to.have.length(100_000);
     expect(asked().slice(-2)).to.deep.equal(['q0.0', 'one more']);
-    expect(observed.lastAsked('q0.1')).to.equal(undefined);
+    expect(sightings.lastAsked('q0.1')).to.equal(undefined);
   });
 });
 

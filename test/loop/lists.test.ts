@@ -8,7 +8,7 @@ import { MemoryLog } from '../../src/log/memory-log.ts';
 import type { RequestOf } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
 import { ANSWERS } from '../../src/protocol/answer-schemas.ts';
-import { format } from '../../src/protocol/format.ts';
+import { format } from '../../src/protocol/answer-text.ts';
 import { leaseRequest, World } from '../support/world.ts';
 
 const SUBMIT = {

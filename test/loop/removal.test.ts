@@ -2,8 +2,8 @@
 // taken by records that nothing remembered needs, at any moment and after a restart.
 
 import { expect } from 'chai';
+import { weightOf } from '../../src/core/log-bytes.ts';
 import { NONE } from '../../src/core/task-table.ts';
-import { weightOf } from '../../src/core/weights.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import { taskOf } from '../../src/model/records.ts';
 import { World } from '../support/world.ts';

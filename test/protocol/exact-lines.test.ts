@@ -4,7 +4,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { weightOf } from '../../actors/socket/methods.ts';
-import { askParams, leaseCall, resultField, submitParams } from '../../src/client/calls.ts';
+import {
+  askParams,
+  leaseCall,
+  resultField,
+  submitParams,
+} from '../../src/client/request-params.ts';
 import type { OperationName } from '../../src/model/operations.ts';
 import { isRefusal } from '../../src/model/refusal.ts';
 import type { Request } from '../../src/model/request.ts';

@@ -1,11 +1,11 @@
-// Holds what /openapi.json says about answers against what format.ts makes of them.
+// Holds what /openapi.json says about answers against what answer-text.ts makes of them.
 
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
 import { REASONS, rejected } from '../../src/model/refusal.ts';
 import type { Response, TaskSummary } from '../../src/model/response.ts';
 import { ANSWERS, type AnswerName } from '../../src/protocol/answer-schemas.ts';
-import { format } from '../../src/protocol/format.ts';
+import { format } from '../../src/protocol/answer-text.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
 
 const payload = new Uint8Array([255]);

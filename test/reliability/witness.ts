@@ -6,8 +6,8 @@
 import type { LogRecord } from '../../src/model/records.ts';
 import type { LeaseRequest, Request } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
+import { format } from '../../src/protocol/answer-text.ts';
 import { parseRequest } from '../../src/protocol/fields-to-request.ts';
-import { format } from '../../src/protocol/format.ts';
 import { difference } from '../simulator/checkers/same.ts';
 import { Book } from '../simulator/model/book.ts';
 import {

@@ -8,7 +8,7 @@ import {
   nextRetryMs,
   type RetryKnobs,
   type Trouble,
-} from '../../src/client/retry.ts';
+} from '../../src/client/resend.ts';
 import type { Request } from '../../src/model/request.ts';
 import type { Response } from '../../src/model/response.ts';
 import { Random } from './random.ts';

@@ -10,18 +10,18 @@ const LOOK_MS = 50;
 export const waitsForTime = (view: Pick<LoopView, 'parkedRequests' | 'mode'>): boolean =>
   view.parkedRequests > 0 || view.mode === 'read-only';
 
-export interface EarlyLookOptions {
+export interface BetweenTicksOptions {
   readonly tickMs: number;
   /** Whether anything waits; asked before each look. */
   isWanted(): boolean;
   look(): void;
 }
 
-export class EarlyLook {
-  readonly #options: EarlyLookOptions;
+export class BetweenTicks {
+  readonly #options: BetweenTicksOptions;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: EarlyLookOptions) {
+  constructor(options: BetweenTicksOptions) {
     this.#options = options;
   }
 

@@ -36,7 +36,7 @@ export interface Step {
   refuse(): void;
 }
 
-export class AnswerRoom {
+export class BatchBytes {
   readonly #maxBytes: number;
   readonly #waiting: Step[] = [];
   #next = 0;

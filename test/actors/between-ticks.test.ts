@@ -1,14 +1,14 @@
 // The looks between two ticks: as long as something waits, and no longer.
 
 import { expect } from 'chai';
-import { EarlyLook, waitsForTime } from '../../actors/coordinator/early-look.ts';
+import { BetweenTicks, waitsForTime } from '../../actors/coordinator/between-ticks.ts';
 import type { Mode } from '../../src/loop/turn.ts';
 import { until } from './http-support.ts';
 
 describe('looks between ticks', () => {
   it('go on while something waits, and end with it', async () => {
     let waiting = 3;
-    const early = new EarlyLook({
+    const early = new BetweenTicks({
       tickMs: 60_000,
       isWanted: () => waiting > 0,
       look: () => {
@@ -29,7 +29,7 @@ describe('looks between ticks', () => {
     let isWaiting = true;
     let looks = 0;
     const look = (): void => void (looks += 1);
-    new EarlyLook({ tickMs: 60_000, isWanted: () => isWaiting, look }).begin();
+    new BetweenTicks({ tickMs: 60_000, isWanted: () => isWaiting, look }).begin();
     isWaiting = false;
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(looks).to.equal(0);
@@ -38,7 +38,7 @@ describe('looks between ticks', () => {
   it('are none where the ticks are as frequent', async () => {
     let looks = 0;
     const look = (): void => void (looks += 1);
-    new EarlyLook({ tickMs: 50, isWanted: () => true, look }).begin();
+    new BetweenTicks({ tickMs: 50, isWanted: () => true, look }).begin();
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(looks).to.equal(0);
   });

@@ -1,7 +1,7 @@
 // When the leader looks at its key: at each beat, and as soon as it is told that the key is gone.
 
 import { expect } from 'chai';
-import { Leadership } from '../../src/cluster/leadership.ts';
+import { LeaderKey } from '../../src/cluster/leader-key.ts';
 import type { Etcd } from '../../src/log/etcd/etcd.ts';
 import { keysOf } from '../../src/log/etcd/keys.ts';
 import { DirectEtcd } from '../support/etcd/direct-etcd.ts';
@@ -28,7 +28,7 @@ async function leader(silenceMs = SILENCE_MS) {
   const time = new ClusterTime(memory);
   const etcd = new SlowEtcd(memory);
   const stoodBack: number[] = [];
-  const leadership = await Leadership.claim(
+  const leaderKey = await LeaderKey.claim(
     {
       ...{ etcd, key, time: time.ofNode(), beatMs: BEAT_MS, silenceMs },
       beat: () => ({ node: 'a', url: 'http://a', run: 'a', epoch: 7, at: 1_000_000 }),
@@ -38,34 +38,34 @@ async function leader(silenceMs = SILENCE_MS) {
     },
     0,
   );
-  if (leadership === undefined) throw new Error('nobody else claims the key');
+  if (leaderKey === undefined) throw new Error('nobody else claims the key');
   const remove = (): void => {
     memory.txn([], [{ remove: key }]);
-    leadership.look();
+    leaderKey.look();
   };
-  return { etcd, time, leadership, stoodBack, remove };
+  return { etcd, time, leaderKey, stoodBack, remove };
 }
 
 describe('the key of a leader that is asked to step down', () => {
   it('is missed at once, between two beats', async () => {
-    const { time, leadership, stoodBack, remove } = await leader();
+    const { time, leaderKey, stoodBack, remove } = await leader();
     await time.pass(BEAT_MS / 2);
     remove();
     await time.pass(1);
     expect(stoodBack).to.deep.equal([SILENCE_MS]);
-    await leadership.stepDown();
+    await leaderKey.stepDown();
   });
 
   it('is waited for a few seconds, however long the silence of a leader may be', async () => {
-    const { time, leadership, stoodBack, remove } = await leader(60_000);
+    const { time, leaderKey, stoodBack, remove } = await leader(60_000);
     remove();
     await time.pass(1);
     expect(stoodBack).to.deep.equal([5_000]);
-    await leadership.stepDown();
+    await leaderKey.stepDown();
   });
 
   it('is missed at once, also when a beat has been taken and not answered yet', async () => {
-    const { etcd, time, leadership, stoodBack, remove } = await leader();
+    const { etcd, time, leaderKey, stoodBack, remove } = await leader();
     let answer = (): void => {};
     etcd.held = new Promise((resolve) => {
       answer = resolve;
@@ -77,6 +77,6 @@ describe('the key of a leader that is asked to step down', () => {
     answer();
     await time.pass(1);
     expect(stoodBack).to.deep.equal([SILENCE_MS]);
-    await leadership.stepDown();
+    await leaderKey.stepDown();
   });
 });

@@ -7,7 +7,7 @@ import type { Etcd } from '../log/etcd/etcd.ts';
 import { type Beat, decodeBeat, encodeBeat } from './beat.ts';
 import { pause, type Time } from './time.ts';
 
-export interface LeadershipOptions {
+export interface LeaderKeyOptions {
   readonly etcd: Pick<Etcd, 'txn' | 'grantLease' | 'keepLease' | 'revokeLease'>;
   readonly key: string;
   readonly time: Time;
@@ -35,8 +35,8 @@ const STAND_BACK = 2;
 /** But however long the silence may be, requests wait no longer than this. */
 const STAND_BACK_MAX_MS = 5_000;
 
-export class Leadership {
-  private readonly options: LeadershipOptions;
+export class LeaderKey {
+  private readonly options: LeaderKeyOptions;
   private leaseId: number;
   /** Of our newest put of the key; 0: the key is not ours. */
   private revision: number;
@@ -49,7 +49,7 @@ export class Leadership {
   /** Ends the pause between two beats. */
   private hurry = new AbortController();
 
-  private constructor(options: LeadershipOptions, leaseId: number, revision: number) {
+  private constructor(options: LeaderKeyOptions, leaseId: number, revision: number) {
     this.options = options;
     this.leaseId = leaseId;
     this.revision = revision;
@@ -62,10 +62,7 @@ export class Leadership {
    * Takes the key, on the condition that it still has this revision; 0: that there is none.
    * @returns undefined: another node was faster. @throws EtcdError
    */
-  static async claim(
-    options: LeadershipOptions,
-    revision: number,
-  ): Promise<Leadership | undefined> {
+  static async claim(options: LeaderKeyOptions, revision: number): Promise<LeaderKey | undefined> {
     const { etcd } = options;
     const leaseId = options.leaseId();
     await etcd.grantLease(leaseId, LEASE_SECONDS);
@@ -74,7 +71,7 @@ export class Leadership {
       await etcd.revokeLease(leaseId).catch(() => {});
       throw error;
     });
-    if (claimed !== undefined) return new Leadership(options, leaseId, claimed);
+    if (claimed !== undefined) return new LeaderKey(options, leaseId, claimed);
     await etcd.revokeLease(leaseId).catch(() => {});
     return undefined;
   }
@@ -184,7 +181,7 @@ interface Other {
 
 /** @returns our revision of the key; else the key as it is; undefined: there is none. */
 async function putOrGet(
-  { etcd, key, beat }: LeadershipOptions,
+  { etcd, key, beat }: LeaderKeyOptions,
   lease: number,
   revision: number,
 ): Promise<number | Other | undefined> {
@@ -198,7 +195,7 @@ async function putOrGet(
 
 /** @returns our revision of the key, or undefined. */
 async function put(
-  options: LeadershipOptions,
+  options: LeaderKeyOptions,
   lease: number,
   revision: number,
 ): Promise<number | undefined> {

@@ -1,7 +1,7 @@
 // The retry decision as a table: what is sent again, after which pause, and when to give up.
 
 import { expect } from 'chai';
-import { nextRetryMs, type Trouble } from '../../src/client/retry.ts';
+import { nextRetryMs, type Trouble } from '../../src/client/resend.ts';
 
 const knobs = { retries: 5, backoffMs: 100, backoffMaxMs: 1_000 };
 const unwritten: Trouble = { kind: 'unanswered', written: false };

@@ -2,8 +2,8 @@
 // task is partly removed already, and at numbers without a record. It changes no task.
 
 import type { LogRecord } from '../model/records.ts';
+import { weightOf } from './log-bytes.ts';
 import type { State } from './state.ts';
-import { weightOf } from './weights.ts';
 
 /**
  * Counts the number, the time and the weight of a record whose task is forgotten, nothing else.

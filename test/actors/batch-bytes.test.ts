@@ -1,10 +1,10 @@
 // The bytes that the answers of one batch may come to: who is asked, who waits, who is refused.
 
 import { expect } from 'chai';
-import { AnswerRoom, mostBytesOfLeases } from '../../actors/ingress/answer-room.ts';
+import { BatchBytes, mostBytesOfLeases } from '../../actors/ingress/batch-bytes.ts';
 
 /** Steps by number, each with what its answer may come to at most. */
-function entered(room: AnswerRoom, ...most: number[]) {
+function entered(room: BatchBytes, ...most: number[]) {
   const seen: string[] = [];
   for (const [i, mostBytes] of most.entries()) {
     const refuse = (): void => void seen.push(`refuse ${i}`);
@@ -18,12 +18,12 @@ function entered(room: AnswerRoom, ...most: number[]) {
 
 describe('the room for the answers of a batch', () => {
   it('lets all be asked at once that have room whatever they come to', () => {
-    const { seen } = entered(new AnswerRoom(100), 40, 0, 60, 0);
+    const { seen } = entered(new BatchBytes(100), 40, 0, 60, 0);
     expect(seen).to.deep.equal(['ask 0', 'ask 1', 'ask 2', 'ask 3']);
   });
 
   it('lets one wait for answers that may leave room, and those behind it in their order', () => {
-    const { seen, answered } = entered(new AnswerRoom(100), 60, 60, 0, 30, 55);
+    const { seen, answered } = entered(new BatchBytes(100), 60, 60, 0, 30, 55);
     expect(seen).to.deep.equal(['ask 0']);
     answered(0, 5);
     expect(seen).to.deep.equal(['ask 0', 'ask 1', 'ask 2', 'ask 3']);
@@ -34,13 +34,13 @@ describe('the room for the answers of a batch', () => {
   });
 
   it('refuses what has no room beside the answers that are there, and nothing else', () => {
-    const { seen, answered } = entered(new AnswerRoom(100), 60, 45, 0, 10);
+    const { seen, answered } = entered(new BatchBytes(100), 60, 45, 0, 10);
     answered(0, 70);
     expect(seen).to.deep.equal(['ask 0', 'refuse 1', 'ask 2', 'ask 3']);
   });
 
   it('asks one alone that may come to more than there is room for', () => {
-    const { seen, answered } = entered(new AnswerRoom(100), 0, 500, 500, 500);
+    const { seen, answered } = entered(new BatchBytes(100), 0, 500, 500, 500);
     expect(seen).to.deep.equal(['ask 0', 'ask 1']);
     answered(0, 0);
     answered(1, 40);
@@ -50,7 +50,7 @@ describe('the room for the answers of a batch', () => {
   });
 
   it('asks one after the other where each is answered at once, however many they are', () => {
-    const room = new AnswerRoom(100);
+    const room = new BatchBytes(100);
     let asked = 0;
     for (let n = 0; n < 100_000; n += 1) {
       const step = { mostBytes: 60, ask: () => answer(), refuse: () => {} };

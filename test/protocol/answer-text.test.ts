@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { rejected, unavailable } from '../../src/model/refusal.ts';
 import type { Response } from '../../src/model/response.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
-import { format } from '../../src/protocol/format.ts';
+import { format } from '../../src/protocol/answer-text.ts';
 
 const json = (response: Response) => JSON.parse(format(response));
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));

@@ -1,7 +1,7 @@
 // Holds of copies of the log, over an etcd in memory and a time that the test lets pass.
 
 import { expect } from 'chai';
-import { HOLD_SECONDS, Holds } from '../../src/cluster/holds.ts';
+import { HOLD_SECONDS, Holds } from '../../src/cluster/copy-holds.ts';
 import { readStanding } from '../../src/cluster/reports.ts';
 import type { Etcd } from '../../src/log/etcd/etcd.ts';
 import { keysOf } from '../../src/log/etcd/keys.ts';

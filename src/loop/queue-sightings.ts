@@ -17,7 +17,7 @@ interface Counts {
 }
 const NOTHING: Counts = { submitted: 0, finished: 0 };
 
-export class Observed {
+export class QueueSightings {
   /** Queue → when a worker last asked for it, the longest ago first. */
   readonly #asked = new Map<string, LastAsked>();
   /** Counts of this minute and of the one before, by queue. */

@@ -6,7 +6,7 @@ import type { Client } from './client.ts';
 import { LeaseholdError, RefusedError } from './errors.ts';
 import type { Lease } from './lease.ts';
 import { pause } from './local-clock.ts';
-import { nextRetryMs, type RetryKnobs } from './retry.ts';
+import { nextRetryMs, type RetryKnobs } from './resend.ts';
 import type { LeaseOptions } from './types.ts';
 
 export interface AskingParts {

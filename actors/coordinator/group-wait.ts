@@ -19,7 +19,7 @@ const cell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 /** Holds the thread up: a timer of the event loop is late by more than a whole wait. */
 export const sleepSlice = (): void => void Atomics.wait(cell, 0, 0, SLICE_MS);
 
-export class Company {
+export class GroupWait {
   readonly #now: () => number;
   /** Answers since the newest commit began. */
   #leaving = 0;

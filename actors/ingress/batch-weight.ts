@@ -11,7 +11,7 @@ export const weightOfLeases = (max: number): number =>
   Math.min(LEASE_WEIGHT * max, LEASES_WEIGHT_MAX);
 
 /** What the answers of one batch may still weigh. */
-export class BatchRoom {
+export class BatchWeight {
   #left = BATCH_WEIGHT_MAX;
 
   /** @returns whether an answer of this weight has room; if it has, the room is taken. */

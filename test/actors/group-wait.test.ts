@@ -1,46 +1,46 @@
 // How long a group waits for company: for clients that come back soon, and only as long as they do.
 
 import { expect } from 'chai';
-import { Company } from '../../actors/coordinator/company.ts';
+import { GroupWait } from '../../actors/coordinator/group-wait.ts';
 
 const SLICE_MS = 0.1;
 
-/** A company whose clock stands still except in waits. */
+/** A wait whose clock stands still except in waits. */
 function scene() {
   let now = 0;
-  const company = new Company(() => now);
+  const groupWait = new GroupWait(() => now);
   /** One group of a closed loop: the clients of the last group ask again after so long. */
   const group = (answered: number, commitMs: number, backAfterMs: number): number => {
-    for (let n = 0; n < answered; n += 1) company.answered();
-    company.committed(commitMs);
+    for (let n = 0; n < answered; n += 1) groupWait.answered();
+    groupWait.committed(commitMs);
     const began = now;
     let isBack = false;
-    while (company.isAwaited()) {
+    while (groupWait.isAwaited()) {
       now += SLICE_MS;
       if (isBack || now - began < backAfterMs) continue;
       isBack = true;
-      for (let n = 0; n < answered; n += 1) company.came();
+      for (let n = 0; n < answered; n += 1) groupWait.came();
     }
     const waitedMs = now - began;
     now += commitMs;
     return waitedMs;
   };
-  return { company, group };
+  return { groupWait, group };
 }
 
 describe('company of a group', () => {
   it('is not waited for when the one who was answered has come', () => {
-    const { company } = scene();
-    company.answered();
-    company.committed(10);
-    company.came();
-    expect(company.isAwaited()).to.equal(false);
+    const { groupWait } = scene();
+    groupWait.answered();
+    groupWait.committed(10);
+    groupWait.came();
+    expect(groupWait.isAwaited()).to.equal(false);
   });
 
   it('is not waited for when nobody was answered', () => {
-    const { company } = scene();
-    company.committed(10);
-    expect(company.isAwaited()).to.equal(false);
+    const { groupWait } = scene();
+    groupWait.committed(10);
+    expect(groupWait.isAwaited()).to.equal(false);
   });
 
   it('is waited for until all who were answered have come, again and again', () => {
@@ -69,18 +69,18 @@ describe('company of a group', () => {
 
   it('that comes by chance, at a rate of its own, is no reason to wait', () => {
     let now = 0;
-    const company = new Company(() => now);
+    const groupWait = new GroupWait(() => now);
     const arrive = (ms: number): void => {
       now += ms;
-      company.answered();
-      company.came();
+      groupWait.answered();
+      groupWait.came();
     };
     let waits = 0;
     for (let n = 0; n < 1_000; n += 1) {
       for (let k = 0; k < 20; k += 1) arrive(SLICE_MS); // A commit of 2 ms.
-      company.committed(2);
-      if (company.isAwaited()) waits += 1;
-      while (company.isAwaited()) arrive(SLICE_MS);
+      groupWait.committed(2);
+      if (groupWait.isAwaited()) waits += 1;
+      while (groupWait.isAwaited()) arrive(SLICE_MS);
     }
     expect(waits).to.be.lessThan(30);
   });
