@@ -115,6 +115,10 @@ function startsAfter(starts: readonly number[], taskId: number) {
   return { starts: starts.slice(from), startsLeftOut: from - first };
 }
 
+/** The newest starts between the creation of a task and that of its redrive. */
+const startsBetween = (starts: readonly number[], originId: number, heirId: number): number[] =>
+  starts.filter((seq) => seq > originId && seq < heirId).slice(-STARTS_MAX);
+
 /**
  * Advisory, in no record: the workers that ask for the task's queue. When no worker asks for it:
  * some queues that workers do ask for.
@@ -163,7 +167,9 @@ function relativesOf({ state }: Context, taskId: number): Relative[] {
     const name = state.tasks.state(row);
     const lease = name === 'LEASED' ? state.leases.get(state.tasks.leaseId(row)) : undefined;
     const lastExtension = lease?.lastExtension ?? 0;
-    return [{ role, taskId: id, state: name, lastRecord: state.tasks.last(row), lastExtension }];
+    const lastRecord = state.tasks.last(row);
+    const starts = role === 'origin' ? startsBetween(state.starts, id, taskId) : [];
+    return [{ role, taskId: id, state: name, lastRecord, lastExtension, starts }];
   });
 }
 

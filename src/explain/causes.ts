@@ -6,7 +6,7 @@ import { formatLeaseId } from '../model/ids.ts';
 import type { TaskCreated } from '../model/records.ts';
 import type { ExplainedAttempt, ExplainedStart, Statement } from './explanation.ts';
 import { durationText, leaseText, nameText, reasonText, recordsOf, type Teller } from './names.ts';
-import { downDuring, isPartLost, silenceText } from './silences.ts';
+import { downDuring, isPartLost, restoredDuring, silenceText } from './silences.ts';
 import { waitTexts } from './waits.ts';
 
 /** What the statements about attempts are made from. */
@@ -81,7 +81,9 @@ const next = (before: ExplainedAttempt, starts: readonly ExplainedStart[], tell:
 function endRecords(attempt: ExplainedAttempt, starts: readonly ExplainedStart[]): number[] {
   const { leaseId, lastHeartbeat, endRecord, ended } = attempt;
   const down = ended === 'expired' ? downDuring(attempt, starts)?.seq : undefined;
-  return recordsOf(leaseId, lastHeartbeat?.record, down, endRecord);
+  const restored = ended === 'expired' ? restoredDuring(attempt, starts) : [];
+  const restores = restored.map(({ seq }) => seq);
+  return recordsOf(leaseId, lastHeartbeat?.record, ...restores, down, endRecord);
 }
 
 const unreported = (before: ExplainedAttempt, starts: readonly ExplainedStart[]): string =>

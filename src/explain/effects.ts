@@ -6,25 +6,26 @@ import type { TaskCreated } from '../model/records.ts';
 import type { ExplainedAttempt, Statement } from './explanation.ts';
 import { attemptsText, listText, nameText, plural, recordsOf } from './names.ts';
 import type { Run } from './overlaps.ts';
-import { byWhatIsLeft, EFFECT_LACKS } from './restores.ts';
+import { byWhatIsLeft, EFFECT_LACKS, restoresOf } from './restores.ts';
 
 /** How often the task may have taken effect, as far as its own records and relatives tell. */
 export function effectStatements(
   created: TaskCreated,
-  attempts: readonly ExplainedAttempt[],
+  own: Run,
   redrivenAs: number | undefined,
   relatives: readonly Run[],
-  restores: readonly number[],
 ): Statement[] {
+  const { attempts, restores } = own;
   const tokens = attempts.map(({ leaseId }) => leaseId);
-  const elsewhere = elsewhereText(created, timesOf(attempts), redrivenAs, relatives);
+  const elsewhere = elsewhereText(created, own, redrivenAs, relatives);
   const records = recordsOf(created.seq, created.originTaskId);
-  const own = ownText(attempts, restores);
-  const text = restores.length === 0 ? own : `${own} ${EFFECT_LACKS}`;
+  const told = ownText(attempts, restores);
+  const text = restores.length === 0 ? told : `${told} ${EFFECT_LACKS}`;
+  const lacks = [...own.redrivesLost, ...restoresOf(relatives)];
   const behind = tokens.length === 0 ? records : tokens;
   return [
     { topic: 'effect', text, records: recordsOf(...behind, ...restores) },
-    { topic: 'effect', text: elsewhere, records },
+    { topic: 'effect', text: elsewhere, records: recordsOf(...records, ...lacks) },
   ];
 }
 
@@ -62,7 +63,7 @@ function happenedText(count: number, back: readonly ExplainedAttempt[]): string 
 /** Where the same content may have had its effect besides: this task's own records do not tell. */
 function elsewhereText(
   created: TaskCreated,
-  ownTimes: number,
+  own: Run,
   redrivenAs: number | undefined,
   relatives: readonly Run[],
 ): string {
@@ -76,7 +77,7 @@ function elsewhereText(
     others.length === 0
       ? ''
       : `Whatever was done as ${listText(others)}, with the same content by redrive, comes on ` +
-        `top${sumText(created.seq, ownTimes, ids, relatives)}. `;
+        `top${sumText(own, ids, relatives)}. `;
   const repeated =
     requestId === undefined
       ? 'It was submitted without a request id, so a repeated submit would have made another task. '
@@ -85,24 +86,37 @@ function elsewhereText(
         'often it came. Under another id, or none, or after a task under this id was forgotten ' +
         '(retention), it would have made another task. ';
   return (
-    `${redrive}${redrive !== '' && requestId === undefined ? '' : repeated}` +
+    `${redrive}${lackText(own, relatives)}` +
+    `${redrive !== '' && requestId === undefined ? '' : repeated}` +
     'Another task may carry the same content: find it by the payloads that ' +
     `\`leasehold log --json --from 1 --type TaskCreated --queue ${queue}\` prints.`
   );
 }
 
+/** What restores took besides the task's own attempts, of which it is said where they are told. */
+function lackText(own: Run, relatives: readonly Run[]): string {
+  const isTold = own.restores.length > 0;
+  const isNew = !isTold && relatives.some(({ restores }) => restores.length > 0);
+  const redriven = [own, ...relatives].filter(({ redrivesLost }) => redrivesLost.length > 0);
+  const names = listText(redriven.map(({ taskId }) => formatTaskId(taskId)));
+  const redrives =
+    redriven.length === 0
+      ? ''
+      : `Whether ${names} was redriven as another task in the time that a restore lost, nobody ` +
+        'can tell: what was done as such a task comes on top, too. ';
+  return `${isNew ? `${EFFECT_LACKS} ` : ''}${redrives}`;
+}
+
 /** The sum over this task and its neighbours by redrive, where the records of all are known. */
-function sumText(
-  own: number,
-  ownTimes: number,
-  ids: readonly number[],
-  relatives: readonly Run[],
-): string {
-  const runs = ids.map((taskId) => relatives.find((one) => one.taskId === taskId));
-  if (runs.includes(undefined)) return '';
-  const times = runs.reduce((sum, run) => sum + timesOf(run?.attempts ?? []), ownTimes);
-  const names = listText([...ids, own].toSorted((a, b) => a - b).map(formatTaskId));
-  return `: ${names} together may have had the effect up to ${plural(times, 'time')}`;
+function sumText(own: Run, ids: readonly number[], relatives: readonly Run[]): string {
+  const found = ids.map((taskId) => relatives.find((one) => one.taskId === taskId));
+  const runs = [own, ...found.filter((run) => run !== undefined)];
+  if (runs.length <= ids.length) return '';
+  const times = runs.reduce((sum, { attempts }) => sum + timesOf(attempts), 0);
+  const names = listText([...ids, own.taskId].toSorted((a, b) => a - b).map(formatTaskId));
+  const isLess = runs.some(({ restores }) => restores.length > 0);
+  const left = isLess ? 'by the records that are left, ' : '';
+  return `: ${left}${names} together may have had the effect up to ${plural(times, 'time')}`;
 }
 
 /** An attempt that was given back counts for none. */
@@ -110,10 +124,13 @@ const timesOf = (attempts: readonly ExplainedAttempt[]): number =>
   attempts.filter(({ ended }) => ended !== 'released').length;
 
 /** How often another task may have had its effect. */
-function timesText({ attempts }: Run): string {
+function timesText({ attempts, restores }: Run): string {
   const times = timesOf(attempts);
-  if (times === 0) return 'which no worker has kept so far';
-  return `${times === 1 ? 'once' : plural(times, 'time')} at most by its records`;
+  const records = restores.length === 0 ? 'its records' : 'the records that are left';
+  if (times === 0) {
+    return restores.length === 0 ? 'which no worker has kept so far' : `never by ${records}`;
+  }
+  return `${times === 1 ? 'once' : plural(times, 'time')} at most by ${records}`;
 }
 
 /** What attempts left behind, those alike in one sentence. */

@@ -24,7 +24,7 @@ import { generalStatements, overlapStatements } from './overlap-sentences.ts';
 import { overlapsOf, type Run } from './overlaps.ts';
 import { heirStatement, originStatement, type RelativeStory, runOf } from './relatives.ts';
 import { clockOf, noStart, startStatements } from './restarts.ts';
-import { overlapLacks, restoresIn } from './restores.ts';
+import { lostOf, overlapLacks, restoresOf } from './restores.ts';
 import { explainRecords } from './rows.ts';
 import { type EndRecord, endOf, overBy, summaryOf } from './summary.ts';
 import { waitOf } from './waits.ts';
@@ -64,11 +64,20 @@ export function explain(story: TaskStory): Explanation {
     wait: waitOf(attempt, starts, story.between?.get(attempt.leaseId)),
   }));
   const course = { created, attempts, starts, tell };
-  const own = { taskId: created.seq, attempts };
-  const runs = (story.relatives ?? []).map((relative) => ({ ...relative, ...runOf(relative) }));
-  const overlaps = allOverlaps(own, runs);
   const over = overBy(records);
-  const restores = restoresIn(starts, over?.seq);
+  const restored = starts.filter((start) => start.restored !== undefined);
+  const lost = lostOf(
+    restored.map(({ seq }) => seq),
+    over,
+  );
+  const own = { taskId: created.seq, attempts, ...lost };
+  const since = story.starts.filter((start) => start.restored !== undefined);
+  const seqs = since.map(({ record }) => record.seq);
+  const runs = (story.relatives ?? []).map((relative) => ({
+    ...relative,
+    ...runOf(relative, seqs),
+  }));
+  const overlaps = allOverlaps(own, runs);
   const advisory = story.advisory ?? true;
   const budget = budgetOf(created, attempts, standing, advisory);
   const beats = attempts.reduce((sum, one) => sum + one.extensions - one.heartbeats.length, 0);
@@ -81,7 +90,7 @@ export function explain(story: TaskStory): Explanation {
     executionWindowMs: created.executionWindowMs,
     originTaskId: created.originTaskId,
     redrivenAs: standing.redrivenAs,
-    summary: summaryOf(standing, attempts, restores),
+    summary: summaryOf(standing, attempts, own.restores),
     records: explainRecords(records, tell),
     recordsLeftOut: beats + (story.leftOut ?? 0),
     attempts,
@@ -91,15 +100,15 @@ export function explain(story: TaskStory): Explanation {
     statements: [
       ...inOrder(whyStatements(course, story, over)),
       ...overlapStatements(overlaps, [own, ...runs], tell),
-      ...generalStatements({ taskId: created.seq, attempts }, overlaps, runs, restores),
-      ...overlapLacks(restores),
-      ...effectStatements(created, attempts, standing.redrivenAs, runs, restores),
+      ...generalStatements(own, overlaps, runs),
+      ...overlapLacks(restoresOf([own, ...runs])),
+      ...effectStatements(created, own, standing.redrivenAs, runs),
     ],
     overlaps,
     now: explainNow({
       ...course,
+      own,
       relatives: runs,
-      restores,
       budget,
       over,
       standing,

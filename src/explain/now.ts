@@ -12,7 +12,7 @@ import type { Situation, Told } from './situation.ts';
 import { workersNow } from './workers-now.ts';
 
 export function explainNow(situation: Situation): ExplainedNow {
-  const { created, standing, attempts, relatives, restores } = situation;
+  const { created, standing, attempts, own, relatives } = situation;
   const { budget, over, tell, advisory } = situation;
   const { facts, next } = tellNow(situation);
   const permanent = over?.type === 'TaskFailed' && over.kind === 'permanent';
@@ -32,7 +32,7 @@ export function explainNow(situation: Situation): ExplainedNow {
     attemptsLeft: standing.attemptsLeft,
     facts: [
       ...facts,
-      workersNow([{ taskId: standing.taskId, attempts }, ...relatives], restores, tell),
+      workersNow([own, ...relatives], tell),
       budgetFact(budget, attempts, standing, permanent),
       ...backoffFact(created),
       ...poisonFact(budget, attempts, standing),

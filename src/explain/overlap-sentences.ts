@@ -109,9 +109,8 @@ export function generalStatements(
   own: Run,
   overlaps: readonly Overlap[],
   relatives: readonly Run[],
-  restores: readonly number[],
 ): Statement[] {
-  const { taskId, attempts } = own;
+  const { taskId, attempts, restores } = own;
   const grants = attempts.map(({ leaseId }) => leaseId);
   const topic = 'overlap';
   if (grants.length === 0) {
@@ -138,7 +137,8 @@ function apartStatement(own: Run, run: Run, overlaps: readonly Overlap[]): State
     `${formatTaskId(heir.taskId)}: each had been reported before ${formatLeaseId(from)} was ` +
     'granted.';
   const reports = origin.attempts.map(({ report }) => report?.record);
-  return [{ topic: 'overlap', text, records: recordsOf(...reports, from) }];
+  const told = byWhatIsLeft([...own.restores, ...run.restores], text);
+  return [{ topic: 'overlap', text: told, records: recordsOf(...reports, from) }];
 }
 
 /** That names are advisory matters most where one name stands at several leases. */

@@ -3,12 +3,13 @@
 
 import type { Certainty, ExplainedAttempt, Overlap } from './explanation.ts';
 import { recordsOf } from './names.ts';
+import type { Lost } from './restores.ts';
 
 /** A task that expired a thousand times has half a million pairs; nobody reads them. */
 const OVERLAPS_MAX = 1_000;
 
-/** The attempts of one task. */
-export interface Run {
+/** The attempts of one task, and what restores took from them. */
+export interface Run extends Lost {
   readonly taskId: number;
   readonly attempts: readonly ExplainedAttempt[];
 }

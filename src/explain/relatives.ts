@@ -8,18 +8,31 @@ import { attemptsOf } from './attempts.ts';
 import type { Statement } from './explanation.ts';
 import { reasonText, recordsOf, type Teller } from './names.ts';
 import type { Run } from './overlaps.ts';
-import { overBy } from './summary.ts';
+import { lostOf } from './restores.ts';
+import { type EndRecord, overBy } from './summary.ts';
 
 /** A relative's own records, as far as the log still has them: ascending, its TaskCreated first. */
 export interface RelativeStory extends Pick<Relative, 'role' | 'taskId' | 'state'> {
   readonly records: readonly LogRecord[];
+  /** Of an origin: starts on a restored log before its redrive was made. */
+  readonly restores?: readonly number[] | undefined;
 }
 
-/** @returns the attempts of a relative, none when its records are gone. */
-export function runOf({ taskId, records }: RelativeStory): Run {
+/**
+ * @param restored starts on a restored log since the task that is explained was made
+ * @returns the attempts of a relative, none when its records are gone. Whether an heir was redriven
+ *   in a time that is lost is left to its own story.
+ */
+export function runOf(
+  { role, taskId, records, restores = [] }: RelativeStory,
+  restored: readonly number[],
+): Run {
   const [created] = records;
   const attempts = created?.type === 'TaskCreated' ? attemptsOf(created, records) : [];
-  return { taskId, attempts };
+  const over = overBy(records);
+  if (role === 'origin') return { taskId, attempts, ...lostOf(restores, over) };
+  const since = restored.filter((seq) => seq > taskId);
+  return { taskId, attempts, ...lostOf(since, over), redrivesLost: [] };
 }
 
 export function originStatement(
@@ -39,9 +52,21 @@ export function originStatement(
         `(record ${end.seq}): ${endReason(end)}`;
   const text =
     `${formatTaskId(seq)} is a redrive: it has the content of ${name}, ${ended}. ` +
-    toldWhere(name, isKept);
-  const records = end === undefined ? [originTaskId, seq] : [originTaskId, end.seq, seq];
+    `${lostText(name, origin?.restores ?? [], end)}${toldWhere(name, isKept)}`;
+  const records = recordsOf(originTaskId, end?.seq, ...(origin?.restores ?? []), seq);
   return [{ topic: 'origin', record: seq, text, records }];
+}
+
+function lostText(name: string, restored: readonly number[], over: EndRecord | undefined): string {
+  const { restores, redrivesLost } = lostOf(restored, over);
+  const given = restores.length === 0 ? [] : ['given out'];
+  const redriven = redrivesLost.length === 0 ? [] : ['redriven as another task'];
+  const what = [...given, ...redriven].join(' or ');
+  if (what === '') return '';
+  return (
+    `The log was restored from a copy between the submit of ${name} and this redrive: whether ` +
+    `${name} was ${what} in the time that is lost, no record tells. `
+  );
 }
 
 /** A task that is forgotten has no story any more. The heir is kept for as long as its origin. */
@@ -51,7 +76,7 @@ const toldWhere = (name: string, isKept: boolean): string =>
     : `${name} is forgotten by now: what was done as ${name}, only an archive can tell ` +
       '(--archive-dir).';
 
-function endReason(end: NonNullable<ReturnType<typeof overBy>>): string {
+function endReason(end: EndRecord): string {
   if (end.type === 'TaskFailed') return reasonText(end.failureReason);
   return end.type === 'TaskDead' ? reasonText(end.reason) : 'it was complete';
 }

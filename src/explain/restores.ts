@@ -2,17 +2,34 @@
 // recorded after the copy was made, and a task may have been given out, reported and ended in that
 // time. So what counts the records that are left says that there may have been more.
 
-import type { ExplainedStart, Restored, Statement } from './explanation.ts';
-import type { Teller } from './names.ts';
+import type { LogRecord } from '../model/records.ts';
+import type { Restored, Statement } from './explanation.ts';
+import { recordsOf, type Teller } from './names.ts';
 
-/** Starts on a restored log while the task was not over: their records. */
-export const restoresIn = (
-  starts: readonly ExplainedStart[],
-  endRecord = Number.POSITIVE_INFINITY,
-): number[] =>
-  starts
-    .filter(({ seq, restored }) => restored !== undefined && seq < endRecord)
-    .map(({ seq }) => seq);
+/** Restores, by the records of the starts, that took from what is known of a task. */
+export interface Lost {
+  /** While the task was not over: it may have been given out, reported and ended. */
+  readonly restores: readonly number[];
+  /** After it had failed or was killed: it may have been redriven, as a task that is lost. */
+  readonly redrivesLost: readonly number[];
+}
+
+/**
+ * @param restored starts on a restored log since the task's creation
+ * @param over what ended the task, by the records that are left
+ */
+export function lostOf(
+  restored: readonly number[],
+  over: Pick<LogRecord, 'seq' | 'type'> | undefined,
+): Lost {
+  const end = over?.seq ?? Number.POSITIVE_INFINITY;
+  const after = over?.type === 'TaskCompleted' ? [] : restored.filter((seq) => seq > end);
+  return { restores: restored.filter((seq) => seq < end), redrivesLost: after };
+}
+
+/** All restores in whose lost time these tasks, or tasks with their content, may have run. */
+export const restoresOf = (runs: readonly Lost[]): number[] =>
+  recordsOf(...runs.flatMap(({ restores, redrivesLost }) => [...restores, ...redrivesLost]));
 
 /** A sentence that counts what the log has. */
 export function byWhatIsLeft(restores: readonly number[], text: string): string {
@@ -28,7 +45,9 @@ export const EFFECT_LACKS =
   'What was done in the time that the restore lost comes on top, and nobody can tell how often ' +
   'that was.';
 
-export const WORKER_LOST = 'whoever got the task in the time that the restore lost';
+/** @param name `the task`, or what other task with its content */
+export const workerLost = (name: string): string =>
+  `whoever got ${name} in the time that the restore lost`;
 
 export const overlapLacks = (restores: readonly number[]): Statement[] =>
   restores.length === 0

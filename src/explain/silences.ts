@@ -28,7 +28,8 @@ export function silenceText(
         `the ${length} after it`;
   const down = downDuring(attempt, starts);
   const missing = down === undefined ? standstill(attempt, starts) : missed(attempt, down, tell);
-  return `${heard} (${UNRECORDED})${missing}`;
+  const lost = restoredDuring(attempt, starts).map(lostText);
+  return `${heard} (${UNRECORDED})${lost.join('')}${missing}`;
 }
 
 /** Whether the log was restored from a copy between an attempt's grant and its end. */
@@ -53,10 +54,26 @@ function standstill(attempt: ExplainedAttempt, starts: readonly ExplainedStart[]
   );
 }
 
+/** The starts on a restored log between the last sign of life and the end. */
+export function restoredDuring(
+  attempt: ExplainedAttempt,
+  starts: readonly ExplainedStart[],
+): ExplainedStart[] {
+  if (attempt.reachedWindow) return [];
+  const lastSign = attempt.lastHeartbeat?.record ?? attempt.leaseId;
+  return starts.filter(
+    (start) => start.restored !== undefined && isDuring(start, lastSign, attempt.endRecord),
+  );
+}
+
+const lostText = ({ seq, restored }: ExplainedStart): string =>
+  `; the log was restored from a copy meanwhile (record ${seq}), so what came after record ` +
+  `${restored?.after} is lost, heartbeats too`;
+
 /**
  * Finds the start that matters for an attempt whose lease expired before the execution window
  * ended: the start before which the lease ended while the coordinator was down; else the newest
- * start between the last sign of life and the end.
+ * start between the last sign of life and the end. What a restore means is told beside it.
  */
 export function downDuring(
   attempt: ExplainedAttempt,
@@ -64,7 +81,9 @@ export function downDuring(
 ): ExplainedStart | undefined {
   if (attempt.reachedWindow) return undefined;
   const lastSign = attempt.lastHeartbeat?.record ?? attempt.leaseId;
-  const during = starts.filter((start) => isDuring(start, lastSign, attempt.endRecord));
+  const during = starts.filter(
+    (start) => start.restored === undefined && isDuring(start, lastSign, attempt.endRecord),
+  );
   const seenAs = (wanted: 'down' | 'up') => (start: ExplainedStart) =>
     endSeenFrom(attempt, start) === wanted;
   return during.find(seenAs('down')) ?? during.findLast(seenAs('up'));
@@ -89,13 +108,7 @@ export function endSeenFrom(
 
 /** What a time without a coordinator may have swallowed. */
 function missed(attempt: ExplainedAttempt, start: ExplainedStart, tell: Teller): string {
-  const { seq, at, lastAliveAt, restored } = start;
-  if (restored !== undefined) {
-    return (
-      `; the log was restored from a copy meanwhile (record ${seq}), so what came after record ` +
-      `${restored.after} is lost, heartbeats too`
-    );
-  }
+  const { seq, at, lastAliveAt } = start;
   const from = lastAliveAt === undefined ? '' : ` between ${tell.at(lastAliveAt)} and then`;
   if (endSeenFrom(attempt, start) === 'down') {
     return (

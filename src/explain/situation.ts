@@ -13,8 +13,7 @@ export interface Situation {
   readonly starts: readonly ExplainedStart[];
   /** The tasks with the same content by redrive. */
   readonly relatives: readonly Run[];
-  /** Starts on a restored log while the task was not over. */
-  readonly restores: readonly number[];
+  readonly own: Run;
   readonly budget: Budget;
   readonly over: EndRecord | undefined;
   readonly standing: Standing;

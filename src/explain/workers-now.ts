@@ -2,10 +2,11 @@
 // earlier holder whose lease expired or was ended by a kill and who has reported nothing. Tasks
 // with the same content count too.
 
+import { formatTaskId } from '../model/ids.ts';
 import type { ExplainedAttempt, Fact } from './explanation.ts';
 import { leaseName, namesText, nameText, recordsOf, type Teller, UNRECORDED } from './names.ts';
 import type { Run } from './overlaps.ts';
-import { WORKER_LOST } from './restores.ts';
+import { restoresOf, workerLost } from './restores.ts';
 
 /** So many silent workers get a clause each. */
 const TOLD_MAX = 6;
@@ -16,11 +17,7 @@ interface Held {
 }
 
 /** @param runs the task's own attempts first, then those of the tasks with its content. */
-export function workersNow(
-  runs: readonly [Run, ...Run[]],
-  restores: readonly number[],
-  tell: Teller,
-): Fact {
+export function workersNow(runs: readonly [Run, ...Run[]], tell: Teller): Fact {
   const explained = runs[0].taskId;
   const all = runs.flatMap(({ taskId, attempts }) =>
     attempts.map((attempt) => ({
@@ -42,7 +39,7 @@ export function workersNow(
     ...known.slice(-TOLD_MAX).map((one) => mayWork(one, tell)),
     ...(known.length > TOLD_MAX ? [`${known.length - TOLD_MAX} earlier ones likewise`] : []),
     ...(unknown.length > 0 ? [mayEverHaveWorked(unknown)] : []),
-    ...(restores.length > 0 ? [WORKER_LOST] : []),
+    ...runs.flatMap((run) => lostHolders(run, explained)),
   ];
   if (parts.length === 0) return nobody(runs[0]);
   const behind = [...holders, ...silent.slice(-TOLD_MAX)].flatMap(({ attempt }) => [
@@ -53,8 +50,16 @@ export function workersNow(
   const silence = silent.length === 0 ? '' : ` (${UNRECORDED})`;
   return {
     text: `Who may be at work: ${parts.join('; ')}${silence}.`,
-    records: recordsOf(...behind, ...restores),
+    records: recordsOf(...behind, ...restoresOf(runs)),
   };
+}
+
+function lostHolders({ taskId, restores, redrivesLost }: Run, explained: number): string[] {
+  const name = taskId === explained ? 'the task' : formatTaskId(taskId);
+  return [
+    ...(restores.length > 0 ? [workerLost(name)] : []),
+    ...(redrivesLost.length > 0 ? [workerLost(`a redrive of ${name}`)] : []),
+  ];
 }
 
 function mayWork({ attempt, lease }: Held, tell: Teller): string {

@@ -52,6 +52,11 @@ export interface Relative {
   readonly state: TaskStateName;
   readonly lastRecord: number;
   readonly lastExtension: number;
+  /**
+   * Of an origin: starts between its creation and that of its redrive, the newest ones. Those since
+   * an heir's creation are among the standing's own.
+   */
+  readonly starts: readonly number[];
 }
 
 /** What is true of a task now, for explain: derived state and advisory facts. */

@@ -37,7 +37,7 @@ export function readStory(log: StoryLog, standing: Standing): TaskStory {
     standing,
     leftOut,
     between: readWaits(get, queueNames(log), records),
-    relatives: (standing.relatives ?? []).flatMap((relative) => readRelative(get, relative)),
+    relatives: (standing.relatives ?? []).flatMap((relative) => readRelative(log, relative)),
   };
 }
 
@@ -57,10 +57,11 @@ function readChain(get: Get, ends: ChainEnds, renewalsMax: number, othersMax: nu
 }
 
 /** A relative whose first record is gone is not told of. */
-function readRelative(get: Get, relative: Relative): RelativeStory[] {
-  const { role, taskId, state } = relative;
-  const { records } = readChain(get, relative, RELATIVE_MAX, RELATIVE_MAX);
-  return records[0]?.seq === taskId ? [{ role, taskId, state, records }] : [];
+function readRelative(log: StoryLog, relative: Relative): RelativeStory[] {
+  const { role, taskId, state, starts } = relative;
+  const { records } = readChain((seq) => log.get(seq), relative, RELATIVE_MAX, RELATIVE_MAX);
+  const restores = starts.filter((seq) => log.skippedBefore(seq) > 0);
+  return records[0]?.seq === taskId ? [{ role, taskId, state, records, restores }] : [];
 }
 
 function startsOf(log: StoryLog, starts: readonly number[]): StartRead[] {

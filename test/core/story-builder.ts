@@ -182,7 +182,9 @@ export class Story {
   /** A task with the same content by redrive, whose own story is told elsewhere. */
   relative(role: Relative['role'], other: Story): this {
     const { state } = other.told(0).standing;
-    this.relatives.push({ role, taskId: other.taskId, state, records: other.records });
+    const restored = other.starts.filter((start) => start.restored !== undefined);
+    const restores = restored.map(({ record }) => record.seq);
+    this.relatives.push({ role, taskId: other.taskId, state, records: other.records, restores });
     return this;
   }
 

@@ -106,17 +106,26 @@ describe('views: who and what stands beside a task', () => {
     const origin = await world.submit();
     await world.ask({ op: 'kill', taskId: origin, reason: 'no' });
     const killed = world.log.lastNumber;
+    await world.restart();
+    const start = world.log.lastNumber;
     await world.ask({ op: 'redrive', taskId: origin });
     const heir = world.log.lastNumber;
+    await world.restart();
     const { leaseId } = await world.lease();
     expect(await standing(world, heir)).to.deep.include({
       poisonThreshold: 7,
       relatives: [
-        { role: 'origin', taskId: origin, state: 'DEAD', lastRecord: killed, lastExtension: 0 },
+        {
+          ...{ role: 'origin', taskId: origin, state: 'DEAD', lastRecord: killed },
+          ...{ lastExtension: 0, starts: [start] },
+        },
       ],
     });
     expect((await standing(world, origin)).relatives).to.deep.equal([
-      { role: 'heir', taskId: heir, state: 'LEASED', lastRecord: leaseId, lastExtension: 0 },
+      {
+        ...{ role: 'heir', taskId: heir, state: 'LEASED', lastRecord: leaseId },
+        ...{ lastExtension: 0, starts: [] },
+      },
     ]);
   });
 });

@@ -159,6 +159,13 @@ describe('every page of explain', () => {
     expect(page).to.include('was killed').and.not.to.include('by the poison rule');
   });
 
+  it('tells of a restore and of the start after it, when a lease ran out after both', () => {
+    const story = new Story().grant(1, 'w1').heartbeat(4).restore(8).start(9).expire().told(60);
+    const page = flat(explain(story));
+    const lost = 'so what came after record 44 is lost, heartbeats too';
+    expect(page.indexOf(lost)).within(0, page.indexOf('the coordinator started anew meanwhile'));
+  });
+
   it('takes no reason that somebody gave for its own word', () => {
     const story = new Story().grant(1, 'w1').fail(3, 'busy (advisory)', 8);
     expect(flat(explain(story.told(4)))).not.to.include('Where it says (advisory)');

@@ -84,6 +84,23 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
     const redrivenAs = story.others(1).seqNow;
     return story.restore(40).told(60, { redrivenAs });
   },
+  'redriven-after-a-restore': () => {
+    const origin = new Story({ queue: 'pay' }, 12, -61).grant(-60, 'a');
+    origin.fail(-58, 'card declined', undefined, 'permanent').restore(-40);
+    const story = new Story({ queue: 'pay', originTaskId: 12 }, origin.seqNow + 1);
+    return story.relative('origin', origin).grant(1, 'b').complete(3).told(4);
+  },
+  'redriven-after-a-restore-and-a-failure': () => {
+    const origin = new Story({ queue: 'pay' }, 12, -61).grant(-60, 'a').restore(-40).expire(-40);
+    origin.grant(-30, 'b').fail(-28, 'card declined', undefined, 'permanent');
+    const story = new Story({ queue: 'pay', originTaskId: 12 }, origin.seqNow + 1);
+    return story.relative('origin', origin).grant(1, 'b').complete(3).told(4);
+  },
+  'restored-while-the-heir-ran': () => {
+    const story = new Story().grant(1, 'a').fail(2, 'no', undefined, 'permanent');
+    const heir = new Story({ originTaskId: 42 }, 45, 3).grant(4, 'b');
+    return story.relative('heir', heir).others(2).restore(5).told(9, { redrivenAs: 45 });
+  },
   'restored-and-never-given-out': () => new Story().restore(40).told(60),
   'coordinator-down-shorter': () =>
     new Story()

@@ -32,6 +32,7 @@ describe('explain', () => {
         told.originTaskId,
         told.redrivenAs,
         ...(given.relatives ?? []).flatMap(({ records }) => records.map(({ seq }) => seq)),
+        ...(given.relatives ?? []).flatMap(({ restores }) => restores ?? []),
         ...[...(given.between?.values() ?? [])].flatMap((wait) => [
           wait.firstGrant,
           wait.lastGrant,
