@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { LogError } from './log.ts';
-import { directoryError, syncPath } from './segments/segment-files.ts';
+import { directoryError, removeHalfMade, syncPath } from './segments/segment-files.ts';
 
 const PART = '.part-';
 /** Somebody else may take a new directory for a leftover before its lock is held. */
@@ -46,7 +46,7 @@ export class GrowingCopy {
       try {
         return new GrowingCopy(directory, await lockDirectory(directory));
       } catch (error) {
-        fs.rmSync(directory, { recursive: true, force: true });
+        removeHalfMade(directory);
         if (tries === TRIES) throw error;
       }
     }
@@ -67,7 +67,7 @@ export class GrowingCopy {
   }
 
   async close(): Promise<void> {
-    if (!this.hasName) fs.rmSync(this.path, { recursive: true, force: true });
+    if (!this.hasName) removeHalfMade(this.path);
     await this.lock.release();
   }
 }

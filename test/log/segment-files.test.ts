@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import {
+  createWhole,
   listSegments,
   removeLeftovers,
   segmentPath,
@@ -45,5 +46,24 @@ describe('segment directories', () => {
       '99999999-0',
       'notes',
     ]);
+  });
+
+  it('say why one could not be made, and not why what was begun could not be removed', async () => {
+    const { rmSync } = fs;
+    const causeless = () => {
+      throw Object.assign(new Error(', Unknown error'), { code: '' });
+    };
+    const filled = createWhole(segmentPath(logDir, 1, 0), async () => {
+      fs.rmSync = causeless;
+      throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    });
+    const refused = await filled.then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error,
+    );
+    fs.rmSync = rmSync;
+    expect(refused).to.include({ code: 'EMFILE' });
+    removeLeftovers(logDir, []);
+    expect(fs.readdirSync(logDir)).to.deep.equal([]);
   });
 });

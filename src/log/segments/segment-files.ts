@@ -82,7 +82,16 @@ export async function createWhole(
     await syncPath(logDir);
     return true;
   } finally {
-    fs.rmSync(temporary, { recursive: true, force: true });
+    removeHalfMade(temporary);
+  }
+}
+
+/** Removes what is half made, because making it failed: an error of this must not hide that one. */
+export function removeHalfMade(directory: string): void {
+  try {
+    fs.rmSync(directory, { recursive: true, force: true });
+  } catch {
+    // Leftovers are removed before the next one is made.
   }
 }
 
