@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
 import { cleanEnv } from '../support/server.ts';
 import { isPlayed } from '../support/tier.ts';
-import { block, steps } from './readme.ts';
+import { block, README, steps } from './readme.ts';
 import { Stage } from './support.ts';
 
 const execute = promisify(execFile);
@@ -69,11 +69,22 @@ async function playTwice(factor: Factor): Promise<Shown[]> {
   }
 }
 
+/** Until a process has printed this text. */
+async function untilSaid(process: Said, wanted: string): Promise<void> {
+  while (!process.out.includes(wanted)) {
+    if (process.over !== undefined) throw new Error(`it ended: ${process.out} ${process.err}`);
+    await pause(10);
+  }
+}
+type Said = Pick<Process, 'out' | 'err' | 'over'>;
+
 describe('the README', () => {
   let stage: Stage;
   before(async () => {
     stage = await Stage.open();
-    await stage.serve().ready();
+    const [, line] = /When the coordinator has printed `([^`]+)`/.exec(README) ?? [];
+    if (line === undefined) throw new Error('the README names no line to wait for');
+    await untilSaid(stage.serve(), line);
   });
   after(() => stage.close());
 
@@ -126,13 +137,6 @@ describe('the README', () => {
     const file = `${folder}worker.mjs`;
     writeFileSync(file, text.replaceAll('http://127.0.0.1:5327', stage.url));
     return stage.track(new Process([file], cleanEnv()), () => rmSync(folder, { recursive: true }));
-  }
-
-  async function untilSaid(process: Process, wanted: string): Promise<void> {
-    while (!process.out.includes(wanted)) {
-      if (process.over !== undefined) throw new Error(`it ended: ${process.out} ${process.err}`);
-      await pause(10);
-    }
   }
 
   it('has a loop of a worker that does a task', async () => {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The tests run from dist/test/e2e, three folders below the project. */
-const FILE = new URL('../../../README.md', import.meta.url);
+export const README = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
 export interface Block {
   readonly heading: string;
@@ -15,7 +15,7 @@ export function blocks(): Block[] {
   const found: Block[] = [];
   let heading = '';
   let open: { language: string; lines: string[] } | undefined;
-  for (const line of readFileSync(FILE, 'utf8').split('\n')) {
+  for (const line of README.split('\n')) {
     if (open === undefined && line.startsWith('#')) heading = line.replace(/^#+ /, '');
     if (!line.startsWith('```')) open?.lines.push(line);
     else if (open === undefined) open = { language: line.slice(3), lines: [] };
