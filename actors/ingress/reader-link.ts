@@ -16,6 +16,7 @@ import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.
 import type { FromReader, PageAnswer, ToReader } from '../shared/reader-messages.ts';
 import { type AskedGate, askGate } from './ask-gate.ts';
 import { CopyStream } from './copy-stream.ts';
+import { endOfWait } from './end-of-wait.ts';
 import type { Gate } from './gate.ts';
 import { type AskPage, LogStream } from './log-stream.ts';
 import {
@@ -97,7 +98,8 @@ export class ReaderLink implements ReaderGate {
     if ('status' in query) return problem(query);
     const late = waitMs > 0 ? endOfWait(waitMs, hurry) : undefined;
     // A page that is over late may have found records, and has come on in its search.
-    const page = await this.#page(query, waitMs > 0, late, 'hurry');
+    const page = await this.#page(query, waitMs > 0, late?.signal, 'hurry');
+    late?.undo();
     if (page.kind !== 'page') return broken(page);
     return pageOf(Buffer.from(page.body).toString('utf8'), page.next, page.next <= page.to);
   }
@@ -232,9 +234,3 @@ type Unnumbered = ToReader extends infer M ? (M extends ToReader ? Omit<M, 'id'>
 type AtAbort = 'cancel' | 'hurry';
 type GateLike = AskedGate & Pick<Gate, 'times'> & Partial<Pick<Gate, 'cluster'>>;
 type PageOrFailure = PageAnswer | Extract<FromReader, { kind: 'failed' }>;
-
-/** Aborts when the time is over, or earlier by the signal. */
-function endOfWait(waitMs: number, hurry: AbortSignal | undefined): AbortSignal {
-  const timeout = AbortSignal.timeout(waitMs);
-  return hurry === undefined ? timeout : AbortSignal.any([timeout, hurry]);
-}

@@ -100,7 +100,7 @@ export class Exchanger {
         throw unreachable(calls, attempt, result);
       }
       resent ||= mayHaveHappened(trouble);
-      await pause(pauseMs, anySignal(call.signal, this.#closing.signal));
+      await pause(pauseMs, call.signal, this.#closing.signal);
     }
   }
 
@@ -157,10 +157,6 @@ export class Exchanger {
 }
 
 const never = new AbortController().signal;
-
-function anySignal(one: AbortSignal | undefined, other: AbortSignal): AbortSignal {
-  return one === undefined ? other : AbortSignal.any([one, other]);
-}
 
 function unanswered(failure: TransportFailure): Trouble {
   return { kind: 'unanswered', written: failure.written };

@@ -21,16 +21,16 @@ export function after(durationMs: number, act: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Ends when the time is over or the signal aborts, whichever is first; never rejects. */
-export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
+type Signals = readonly (AbortSignal | undefined)[];
+
+/** Ends when the time is over or a signal aborts, whichever is first; never rejects. */
+export function pause(durationMs: number, ...signals: Signals): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
+    if (signals.some((signal) => signal?.aborted)) return resolve();
     const done = (): void => {
-      cancel();
-      undo();
+      for (const undo of undos) undo();
       resolve();
     };
-    const cancel = after(durationMs, done);
-    const undo = onAbort(signal, done);
+    const undos = [after(durationMs, done), ...signals.map((signal) => onAbort(signal, done))];
   });
 }

@@ -1,6 +1,7 @@
 // Plays an ingress against a reader over a real port: pages, followers that are slow, killed and
 // resumed, and a reader that goes away. The log is in memory; threads are in the end-to-end tests.
 
+import { createHook } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { expect } from 'chai';
@@ -244,6 +245,24 @@ describe('the reader, asked over its port', () => {
       expect(all.records.map(({ seq }: { seq: number }) => seq)).to.deep.equal([1, 2, 3]);
       expect(none).to.deep.equal({ records: [], next: 4, more: false });
     }
+  });
+
+  it('leaves no timer behind when a page that may wait is answered earlier', async () => {
+    await turn(); // Mocha sets its own timer until here.
+    const timers = new Set<number>();
+    const hook = createHook({
+      init: (id, type) => void (type === 'Timeout' && timers.add(id)),
+      destroy: (id) => void timers.delete(id),
+    }).enable();
+    try {
+      await bench.link.logPage({ from: 1 }, 60_000, new AbortController().signal);
+      // Node tells of a timer that was cleared in a turn of its own.
+      await turn();
+      await turn();
+    } finally {
+      hook.disable();
+    }
+    expect([...timers]).to.deep.equal([]);
   });
 
   it('breaks a stream when the reader goes away, and answers questions with trouble', async () => {

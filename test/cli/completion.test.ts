@@ -8,15 +8,14 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { shownCommands } from '../../src/cli/completion.ts';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { skip } from '../reliability/machine.ts';
-
-const MAIN = path.resolve(import.meta.dirname, '../../src/cli/main.js');
 
 const scripts = new Map<string, string>();
 function scriptFor(shell: string): string {
   const script =
     scripts.get(shell) ??
-    execFileSync(process.execPath, [MAIN, 'completion', shell], { encoding: 'utf8' });
+    execFileSync(process.execPath, [EXECUTABLE, 'completion', shell], { encoding: 'utf8' });
   scripts.set(shell, script);
   return script;
 }
@@ -93,7 +92,7 @@ describe('completion', () => {
   });
 
   it('is refused for a shell that it does not know', () => {
-    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'completion', 'csh'], {
+    const { status, stderr } = spawnSync(process.execPath, [EXECUTABLE, 'completion', 'csh'], {
       encoding: 'utf8',
     });
     expect([status, stderr.includes('csh')]).deep.equal([2, true]);

@@ -5,14 +5,15 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { started } from '../log/records.ts';
 import { isRoot } from '../reliability/machine.ts';
 import type { Ran } from '../support/command.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../src/cli/main.js');
-const EACH = path.resolve(import.meta.dirname, 'each-command.js');
+const EACH = fileURLToPath(new URL('each-command.js', import.meta.url));
 /** Nobody: the superuser may read everything. */
 const AS_OTHER = isRoot ? { uid: 65_534, gid: 65_534 } : {};
 
@@ -41,7 +42,7 @@ describe('a data directory that may not be read', function () {
   };
   const env = { ...process.env, NODE_OPTIONS: '' };
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, [MAIN, ...args], { ...AS_OTHER, encoding: 'utf8', env });
+    spawnSync(process.execPath, [EXECUTABLE, ...args], { ...AS_OTHER, encoding: 'utf8', env });
   /** One process of the other user for all of them. */
   const runEach = (commands: readonly string[][]): Ran[] => {
     const words = [EACH, ...commands.map((args) => JSON.stringify(args))];
@@ -112,7 +113,7 @@ describe('a data directory that may not be read', function () {
 
   for (const command of [['verify'], ['state'], ['backup', 'copy']]) {
     it(`where none was named: ${command[0]} says how to name one`, () => {
-      const words = [MAIN, ...command];
+      const words = [EXECUTABLE, ...command];
       const { stderr } = spawnSync(process.execPath, words, { cwd: dir, encoding: 'utf8', env });
       expect(stderr).include('there is no log in').and.include('say with --data-dir where it is');
       expect(stderr.includes('--from URL')).equal(command[0] === 'backup');

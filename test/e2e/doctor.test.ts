@@ -19,9 +19,9 @@ const figureOf = (told: Told, check: string): string =>
 
 /** Every file below a directory with its size and the time of its last change. */
 const filesIn = (dir: string): string[] =>
-  readdirSync(dir, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
+  readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .map((name) => path.join(dir, name))
+    .filter((file) => statSync(file).isFile())
     .map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`)
     .sort();
 

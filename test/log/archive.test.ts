@@ -14,16 +14,16 @@ import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { MemoryLog } from '../../src/log/memory-log.ts';
 import { replay } from '../../src/loop/replay.ts';
 import type { LogRecord } from '../../src/model/records.ts';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { digestText, World } from '../support/world.ts';
 import { everyStep } from './steps.ts';
 
-const main = path.resolve(import.meta.dirname, '../../src/cli/main.js');
 const RETENTION_MS = 10_000;
 const KNOBS = { retentionMs: RETENTION_MS, retentionFailedMs: 2 * RETENTION_MS };
 
 const run = (...args: string[]): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { timeout: 120_000 }, (error, out, err) =>
+    execFile(process.execPath, [EXECUTABLE, ...args], { timeout: 120_000 }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { CleanUp } from '../../src/rehearse/clean-up.ts';
 import { rehearse as play } from '../../src/rehearse/rehearse.ts';
 import { isFailure, reportJson } from '../../src/rehearse/report.ts';
@@ -13,7 +14,6 @@ import { isMachineBusy } from '../../src/rehearse/slow-machine.ts';
 import { MemoryCoordinator } from './memory-coordinator.ts';
 
 const LEASE_MS = 2_000;
-export const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const SOURCES = fileURLToPath(new URL('../../../test/rehearse/workers/', import.meta.url));
 
 export const pool = (...args: string[]): string =>
@@ -49,7 +49,7 @@ export async function rehearse(command: string, payload: string, ...more: string
   const dir = mkdtempSync(path.join(os.tmpdir(), 'leasehold-rehearse-test-'));
   const file = path.join(dir, 'payloads.jsonl');
   writeFileSync(file, `${payload}\n`);
-  const args = [MAIN, 'rehearse', '--worker', command, '--payloads', file, '--json', ...more];
+  const args = [EXECUTABLE, 'rehearse', '--worker', command, '--payloads', file, '--json', ...more];
   const told = await new Promise<Told>((resolve) => {
     execFile(process.execPath, args, { maxBuffer: 2 ** 26 }, (error, out, err) => {
       const status = error === null ? 0 : Number(error.code);

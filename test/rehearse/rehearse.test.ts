@@ -9,17 +9,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { EXECUTABLE } from '../../src/play/demo/processes.ts';
 import { inTurn } from '../support/tier.ts';
-import {
-  byHand,
-  chosen,
-  faultsOf,
-  MAIN,
-  pool,
-  rehearse,
-  rehearseBad,
-  type Told,
-} from './rehearsal.ts';
+import { byHand, chosen, faultsOf, pool, rehearse, rehearseBad, type Told } from './rehearsal.ts';
 
 describe('rehearse', () => {
   let dir: string;
@@ -46,7 +38,7 @@ describe('rehearse', () => {
   other('counts effects by a command of the user, each scenario for itself', async () => {
     const effects = mkdtempSync(path.join(dir, 'effects-'));
     const append = `echo 1 >> ${effects}/$LEASEHOLD_TASK_ID`;
-    const command = `${process.execPath} ${MAIN} work --exec '${append}'`;
+    const command = `${process.execPath} ${EXECUTABLE} work --exec '${append}'`;
     const count = `cat ${effects}/$LEASEHOLD_TASK_ID 2> /dev/null | wc -l`;
     const names = chosen('grant-lost', 'killed-before-report');
     const told = await rehearse(`exec ${command}`, '{"a":1}', '--effects-cmd', count, ...names);
@@ -146,7 +138,7 @@ describe('rehearse', () => {
     writeFileSync(file, '{"a":1}\n');
     const args = ['rehearse', '--worker', byHand(), '--payloads', file, '--effects-url'];
     const env = { ...process.env, TMPDIR: tmp };
-    const child = spawn(process.execPath, [MAIN, ...args, ...more], { env, stdio: 'pipe' });
+    const child = spawn(process.execPath, [EXECUTABLE, ...args, ...more], { env, stdio: 'pipe' });
     const inTmp = (): string[] => readdirSync(tmp);
     const end = performance.now() + 60_000;
     const until = async (what: string, isSo: () => boolean): Promise<void> => {

@@ -21,7 +21,6 @@ npm run sim -- --replicated …                      all of that with several no
   --lines L   how much of the transcript is shown    --no-shrink   only the first failure`;
 
 const { values } = parseArgs({
-  allowNegative: true,
   options: {
     seed: { type: 'string' },
     steps: { type: 'string', default: '20000' },
@@ -32,7 +31,7 @@ const { values } = parseArgs({
     faults: { type: 'boolean', default: false },
     replicated: { type: 'boolean', default: false },
     lines: { type: 'string', default: '40' },
-    shrink: { type: 'boolean', default: true },
+    'no-shrink': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -95,7 +94,7 @@ async function simulate(): Promise<void> {
 
 async function tell(settings: Settings, failed: Run): Promise<void> {
   show(settings, failed);
-  if (!values.shrink || values.settings) return;
+  if (values['no-shrink'] || values.settings) return;
   const small = await shrink(settings, failed, 60_000, simulator.run);
   console.log(`\nthe smallest of ${small.tried} more runs that fails alike:\n`);
   show(small.settings, small.run);

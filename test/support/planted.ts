@@ -53,9 +53,9 @@ export class CompiledFiles {
   static of(folders: readonly string[]): CompiledFiles {
     const paths = folders.flatMap((folder) =>
       fs
-        .readdirSync(path.join(BUILT, folder), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && entry.name.endsWith('.js'))
-        .map((entry) => path.relative(BUILT, path.join(entry.parentPath, entry.name))),
+        .readdirSync(path.join(BUILT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.js'))
+        .map((name) => path.join(folder, name)),
     );
     return new CompiledFiles(new Map(paths.map((file) => [file, readBuilt(file)])));
   }

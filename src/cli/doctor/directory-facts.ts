@@ -114,11 +114,10 @@ function countExpiries(inARow: Map<number, number>, record: LogRecord): void {
 
 function bytesIn(directory: string): number {
   let bytes = 0;
-  for (const entry of fs.readdirSync(directory, { withFileTypes: true, recursive: true })) {
-    if (!entry.isFile()) continue;
+  for (const name of fs.readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     // Segments are replaced while a server runs.
-    const file = fs.statSync(path.join(entry.parentPath, entry.name), { throwIfNoEntry: false });
-    bytes += file === undefined ? 0 : file.blocks * 512;
+    const file = fs.lstatSync(path.join(directory, name), { throwIfNoEntry: false });
+    if (file?.isFile()) bytes += file.blocks * 512;
   }
   return bytes;
 }
