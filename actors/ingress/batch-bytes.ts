@@ -4,13 +4,23 @@
 // that its answer may come to; until then it waits for answers that are on their way, and those
 // behind it wait with it. Where these can make no room any more, it is refused.
 
-import type { ParseLimits } from '../../src/model/limits.ts';
+import {
+  ID_MAX_BYTES,
+  METADATA_MAX_BYTES,
+  type ParseLimits,
+  REASON_MAX_BYTES,
+} from '../../src/model/limits.ts';
+import { PAGE_LETTERS } from '../../src/reader/log-pages.ts';
 
 export const ANSWERS_MAX_BYTES = 256 * 1024 * 1024;
-/** Whatever of a lease is not its payload: metadata, ids, and the reason of the attempt before. */
-const LEASE_BYTES = 16_384;
-/** Base64 and escapes grow a payload at most sixfold. */
+/** Base64 and escapes grow a text at most sixfold; around the short keys of metadata are quotes. */
 const GROWTH = 6;
+const METADATA_GROWTH = 9;
+/** Whatever of a task or its lease is no payload: metadata, a reason, names, and the rest. */
+const TASK_BYTES =
+  METADATA_GROWTH * METADATA_MAX_BYTES + GROWTH * (REASON_MAX_BYTES + 2 * ID_MAX_BYTES) + 2_048;
+/** A letter of a page is no control character, and takes up to three bytes. */
+const PAGE_BYTES = 3 * PAGE_LETTERS;
 
 export interface AnswerLimits extends ParseLimits {
   /** The payloads in one lease answer, but the last one. */
@@ -21,12 +31,19 @@ export interface AnswerLimits extends ParseLimits {
 export function mostBytesOfLeases(max: number, limits: AnswerLimits): number {
   const { payloadMaxBytes, batchMaxBytes } = limits;
   const payloads = Math.min(max * payloadMaxBytes, batchMaxBytes + payloadMaxBytes);
-  return GROWTH * payloads + LEASE_BYTES * max;
+  return GROWTH * payloads + TASK_BYTES * max;
 }
 
 /** @returns what the answer that shows one task with its payload and its result may come to. */
 export const mostBytesOfTask = ({ payloadMaxBytes }: ParseLimits): number =>
-  2 * GROWTH * payloadMaxBytes + LEASE_BYTES;
+  2 * GROWTH * payloadMaxBytes + TASK_BYTES;
+
+/** @param limit the most tasks in the list */
+export const mostBytesOfTasks = (limit: number): number => TASK_BYTES * limit + TASK_BYTES;
+
+/** Of the log: a record that is larger than a page is a page of its own. */
+export const mostBytesOfPage = ({ payloadMaxBytes }: ParseLimits): number =>
+  PAGE_BYTES + GROWTH * payloadMaxBytes + TASK_BYTES;
 
 export interface Step {
   /** What its answer may come to; 0: too little to count. */

@@ -1,7 +1,7 @@
 // Owns what the methods of the socket mean: which request a call is, who answers it, and how heavy
 // it weighs while it is open. It knows no connection and no line.
 
-import { LEASES_MAX, type ParseLimits } from '../../src/model/limits.ts';
+import { LEASES_MAX, PAGE_MAX, type ParseLimits } from '../../src/model/limits.ts';
 import { OPERATION_NAMES, type OperationName, operationOf } from '../../src/model/operations.ts';
 import { isRefusal, rejected } from '../../src/model/refusal.ts';
 import type { Op, Request, RequestOf } from '../../src/model/request.ts';
@@ -17,7 +17,13 @@ import {
   resultStart,
   UNAUTHORIZED,
 } from '../../src/protocol/jsonrpc.ts';
-import { type BatchBytes, mostBytesOfLeases, mostBytesOfTask } from '../ingress/batch-bytes.ts';
+import {
+  type BatchBytes,
+  mostBytesOfLeases,
+  mostBytesOfPage,
+  mostBytesOfTask,
+  mostBytesOfTasks,
+} from '../ingress/batch-bytes.ts';
 import { weightOfLeases } from '../ingress/batch-weight.ts';
 import type { Asker } from '../ingress/gate.ts';
 import { tokenMatcher } from '../ingress/token-match.ts';
@@ -64,8 +70,21 @@ export function weightOf(call: RpcCall, lineBytes: number): number {
 /** @returns what the answer to a call may come to; 0: it is always small. */
 function mostBytesOf(call: RpcCall, backend: SocketBackend): number {
   const { limits, batchMaxBytes } = backend;
-  if (call.method === 'lease') return mostBytesOfLeases(maxOf(call), { ...limits, batchMaxBytes });
-  return call.method === 'task' ? mostBytesOfTask(limits) : 0;
+  switch (METHODS.get(call.method)) {
+    case 'lease':
+      return mostBytesOfLeases(maxOf(call), { ...limits, batchMaxBytes });
+    case 'task':
+      return mostBytesOfTask(limits);
+    case 'tasks':
+      return mostBytesOfTasks(PAGE_MAX);
+    case 'logPage':
+      return mostBytesOfPage(limits);
+    case 'explain':
+      // Nobody knows how long a story is before it is told: it is asked alone.
+      return backend.answersMaxBytes;
+    default:
+      return 0;
+  }
 }
 
 /** Calls `ask` when there is room for the answer, or refuses the call. */

@@ -1,5 +1,5 @@
 // Owns the reading of the log in pages: the matching records in ascending order, up to a bound of
-// records and bytes, and the number to go on from. A long search is done in slices, so that it
+// records and letters, and the number to go on from. A long search is done in slices, so that it
 // does not hold up the reader's other questions.
 
 import type { LogReader } from '../log/log.ts';
@@ -27,7 +27,8 @@ export interface Paging {
   readonly cancelled?: () => boolean;
 }
 
-const PAGE_BYTES = 256 * 1024;
+/** Of the lines of one page, unless a single one is longer. */
+export const PAGE_LETTERS = 256 * 1024;
 const SLICE_RECORDS = 4_096;
 
 /**
@@ -153,7 +154,7 @@ async function ofTask(
 class PageWriter {
   readonly #limit: number;
   readonly #lines: string[] = [];
-  #bytes = 0;
+  #letters = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -174,10 +175,10 @@ class PageWriter {
   /** @returns false: there is no room, and this record is the next page's first. */
   add(record: LogRecord): boolean {
     const line = formatRecord(record);
-    const room = this.#bytes === 0 || this.#bytes + line.length < PAGE_BYTES;
+    const room = this.#letters === 0 || this.#letters + line.length < PAGE_LETTERS;
     if (this.full || !room) return false;
     this.#lines.push(line);
-    this.#bytes += line.length;
+    this.#letters += line.length;
     return true;
   }
 }

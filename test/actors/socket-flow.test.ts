@@ -82,7 +82,7 @@ describe('socket flow', () => {
   it('asks for no more heavy answers of a batch than there is room for, and later', async () => {
     const peer = open();
     const leases = Array.from({ length: 20 }, (_, id) =>
-      JSON.parse(call(id, 'lease', { worker_id: 'w', max: 1_000 })),
+      JSON.parse(call(id, 'lease', { worker_id: 'w', max: 250 })),
     );
     backend.onAsk = ({ request, answer }) => {
       if (request.op !== 'lease') answer({});
@@ -99,10 +99,29 @@ describe('socket flow', () => {
     expect((await peer.answers(1))[0]).to.have.length(21);
   });
 
+  it('asks in their turn for lists, stories and pages of the log, too', async () => {
+    const wanted = { tasks: { limit: 1_000 }, explain: { task_id: 'T1' }, log: { limit: 1_000 } };
+    for (const [method, params] of Object.entries(wanted)) {
+      backend.answersMaxBytes = 400_000;
+      const peer = open();
+      const text = `"${'x'.repeat(300_000)}"`;
+      backend.onAsk = ({ answer }) => answer(text);
+      backend.story = text;
+      const calls = [1, 2, 3].map((id) => JSON.parse(call(id, method, params)));
+      peer.send(JSON.stringify(calls));
+      const [answers] = await peer.answers(1);
+      const refused = answers.filter(({ error }: { error?: { code: number } }) => error);
+      expect(
+        refused.map(({ id }: { id: number }) => id),
+        method,
+      ).to.deep.equal([2, 3]);
+    }
+  });
+
   it('refuses what has no room beside the answers that are there', async () => {
-    backend.answersMaxBytes = 100_000;
+    backend.answersMaxBytes = 200_000;
     const peer = open();
-    const large = 'x'.repeat(25_000);
+    const large = 'x'.repeat(50_000);
     backend.onAsk = ({ answer }) => answer(`"${large}"`);
     const reads = [1, 2, 3, 4].map((id) => JSON.parse(call(id, 'task', { task_id: `T${id}` })));
     peer.send(JSON.stringify(reads));

@@ -21,6 +21,8 @@ export class FakeBackend implements SocketBackend {
   batchMaxBytes = 128_000;
   answersMaxBytes = 2 ** 28;
   token: string | undefined;
+  /** JSON instead of a story or a page of the log. */
+  story: string | undefined;
   configText = '{"payload_max_bytes":{"value":1000,"source":"default"}}';
   readonly clusterText = () => '{"role":"single"}';
   httpAddress = (): string => 'http://127.0.0.1:5327';
@@ -50,6 +52,7 @@ export class FakeBackend implements SocketBackend {
     this.onHasten(ticket);
   }
   async explain(fields: RequestOf<'explain'>): Promise<string> {
+    if (this.story !== undefined) return this.story;
     return JSON.stringify({
       task_id: `T${fields.taskId}`,
       at: fields.at,
@@ -60,6 +63,7 @@ export class FakeBackend implements SocketBackend {
   async log(fields: RequestOf<'logPage'>, hurry: AbortSignal): Promise<string> {
     const ended = new Promise((resolve) => hurry.addEventListener('abort', resolve));
     if (fields.waitMs > 0 && !hurry.aborted) await ended;
+    if (this.story !== undefined) return this.story;
     return JSON.stringify({ records: [], next: 1, more: false, ...fields });
   }
 }
