@@ -4,7 +4,7 @@
 import type { Explanation } from '../../src/explain/explanation.ts';
 import type { LogReader } from '../../src/log/log.ts';
 import { notRemembered, type Rejected, rejected } from '../../src/model/refusal.ts';
-import { storyAt } from '../../src/reader/story-at.ts';
+import { isRemoved, removedText, storyAt } from '../../src/reader/story-at.ts';
 
 export interface PastQuestion {
   readonly taskId: number;
@@ -18,6 +18,8 @@ interface Shown {
   readonly log: LogReader;
   /** The newest durable record. */
   durable(): number;
+  /** How far the log went when history was last removed from it. */
+  removedAt(): number;
 }
 
 /** More would wait for minutes on a long log, and each holds a question open. */
@@ -49,20 +51,20 @@ function refuse({ at }: PastQuestion, { log, durable }: Shown): Rejected | undef
   if (at > newest) {
     return rejected('malformed', `The log ends with record ${newest}.`, { field: 'at' });
   }
-  if (!log.dropped.has(at)) return undefined;
-  const text = `Record ${at} is forgotten and removed: what was true after it cannot be told.`;
-  return rejected('malformed', text, { field: 'at' });
+  if (!isRemoved(log, at)) return undefined;
+  return rejected('malformed', removedText(at), { field: 'at' });
 }
 
 async function tellNow(
   { taskId, at, isCancelled }: PastQuestion,
-  { log }: Shown,
+  { log, removedAt }: Shown,
 ): Promise<Explanation | Rejected> {
   const pause = async (): Promise<boolean> => {
     await new Promise((resolve) => setImmediate(resolve));
     return !isCancelled();
   };
-  const told = isCancelled() ? undefined : await storyAt(log, taskId, at, pause);
+  const past = { taskId, until: at, removedAt };
+  const told = isCancelled() ? undefined : await storyAt(log, past, pause);
   if (told !== undefined) return told;
   return rejected('unknown_task', `${notRemembered(taskId)} after record ${at}`);
 }

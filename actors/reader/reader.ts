@@ -108,6 +108,7 @@ class Reader implements ReaderControl {
         log,
         queueOf: queueNames(log),
         durable,
+        removedAt: () => log.removedAt,
         wait: (waiter) => this.#wait(waiter),
         forget: (waiter) => void this.#waiters.delete(waiter),
       };

@@ -24,6 +24,8 @@ export interface Reading {
   readonly queueOf: QueueOf;
   /** The newest record that may be shown. */
   durable(): number;
+  /** How far the log went when history was last removed from it; 0: never. */
+  removedAt(): number;
   /** The waiter is woken as soon as the record `waiter.from` is durable. */
   wait(waiter: Waiter): void;
   forget(waiter: Waiter): void;

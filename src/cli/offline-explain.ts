@@ -7,18 +7,19 @@ import type { Explanation } from '../explain/explanation.ts';
 import { explanationJson } from '../explain/page-json.ts';
 import { explanationSvg } from '../explain/page-svg.ts';
 import { explanationText } from '../explain/page-text.ts';
+import type { DirectoryReader } from '../log/lmdb-reader.ts';
 import type { LogReader } from '../log/log.ts';
 import { replay } from '../loop/replay.ts';
 import { formatTaskId } from '../model/ids.ts';
 import type { LogRecord } from '../model/records.ts';
 import { notRemembered } from '../model/refusal.ts';
 import { digestText } from '../reader/digest-text.ts';
-import { storyIn } from '../reader/story-at.ts';
+import { findingWhole, isRemoved, removedText, storyIn } from '../reader/story-at.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
 import {
   dataDirOf,
   type OfflineOptions,
-  removedText,
+  removedText as orRemovedText,
   stateAt,
   untilOf,
   withLog,
@@ -37,7 +38,9 @@ export async function explainOffline(
 ): Promise<void> {
   const { svg, json } = options;
   const told = await withLog(dataDirOf(options, io), async (log) => {
-    const state = await stateOf(log, taskId, untilOf(options, log), io);
+    const until = untilOf(options, log);
+    if (isRemoved(log, until)) throw new CliError(EXIT.usage, `--at: ${removedText(until)}`);
+    const state = await stateOf(log, taskId, until, io);
     return tell(log, state, taskId);
   });
   if (svg !== undefined) writeSvg(svg, explanationSvg(told), io);
@@ -62,9 +65,15 @@ async function stateOf(log: LogReader, taskId: number, until: number, io: Io): P
   return stateAt(log, by - 1, io);
 }
 
-function tell(log: LogReader, state: State, taskId: number): Explanation {
-  const told = storyIn(log, state, taskId);
+function tell(log: DirectoryReader, state: State, taskId: number): Explanation {
+  const told = storyIn(log, { state, isWhole: isWhole(log, state.lastSeq) }, taskId);
   if (told !== undefined) return told;
   const text = `${notRemembered(taskId)} after record ${state.lastSeq}`;
-  throw new CliError(EXIT.failed, `leasehold: ${text}${removedText(log, taskId)}`);
+  throw new CliError(EXIT.failed, `leasehold: ${text}${orRemovedText(log, taskId)}`);
+}
+
+/** Asked after the state was read: a server may have removed something meanwhile. */
+function isWhole(log: DirectoryReader, until: number): boolean {
+  const steps = findingWhole(log, until, log.removedAt);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }

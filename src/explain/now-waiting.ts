@@ -71,7 +71,12 @@ function whyNotEligible({ attempts, standing, tell }: Situation): string {
 
 /** The order of the queue is derived from the log as a whole, not from this task's records. */
 function place({ ahead, aheadIsMore, queue }: Standing): string {
-  if (ahead === undefined) return `It is in queue ${queue}.`;
+  if (ahead === undefined) {
+    return (
+      `How many tasks of queue ${queue} were ahead of it cannot be told: tasks of that time were ` +
+      'forgotten later, and their history is removed.'
+    );
+  }
   if (ahead === 0) return `It is the next one of queue ${queue}.`;
   if (aheadIsMore) return `More than ${ahead} tasks of queue ${queue} are ahead of it.`;
   const are = ahead === 1 ? 'is' : 'are';
@@ -86,7 +91,7 @@ function nextGrant({ standing, attempts }: Situation): string {
     );
   }
   const attempt = (attempts.at(-1)?.attempt ?? 0) + 1;
-  const { ahead = 0, queue, queueParked = 0 } = standing;
+  const { ahead, queue, queueParked = 0 } = standing;
   const request = ahead === 0 ? 'A lease request' : 'Once none is ahead of it, a lease request';
   const waiting =
     queueParked === 0

@@ -66,6 +66,15 @@ export class MemoryLog implements Log {
     return this.store.dropped;
   }
 
+  /** How far it went when something was last removed from between these; 0: never. */
+  removedAt(from = 1, to = this.lastNumber): number {
+    let last = 0;
+    for (const [seq, at] of this.store.removals) {
+      if (from <= seq && seq <= to) last = Math.max(last, at);
+    }
+    return last;
+  }
+
   /** The outcomes of the next commits, one each; after them all are durable. */
   plan(...outcomes: Outcome[]): void {
     this.planned.push(...outcomes);

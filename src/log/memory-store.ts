@@ -10,6 +10,8 @@ export class MemoryStore {
   /** By the first record after each gap of a restored log: how many numbers it skipped. */
   readonly skips = new Map<number, number>();
   last = 0;
+  /** By each record that was removed: how far the log went then. */
+  readonly removals = new Map<number, number>();
   bytes = 0;
 
   /**
@@ -38,6 +40,7 @@ export class MemoryStore {
     this.bytes -= this.entries.get(seq)?.length ?? 0;
     this.entries.delete(seq);
     this.dropped.add(seq, seq);
+    this.removals.set(seq, this.last);
   }
 
   /** A copy as it stands: what a crash at this moment leaves, as commits are atomic. */
@@ -47,6 +50,7 @@ export class MemoryStore {
     for (const [from, to] of this.dropped.ranges) other.dropped.add(from, to);
     for (const [seq, skipped] of this.skips) other.skips.set(seq, skipped);
     other.last = this.last;
+    for (const [seq, at] of this.removals) other.removals.set(seq, at);
     other.bytes = this.bytes;
     return other;
   }

@@ -69,6 +69,7 @@ export class TestFront {
     return {
       log,
       queueOf: queueNames(log),
+      removedAt: () => log.removedAt(),
       durable: () => this.#durable,
       wait: (waiter) => void this.#waiters.add(waiter),
       forget: (waiter) => void this.#waiters.delete(waiter),

@@ -35,6 +35,7 @@ class Bench {
     const reading: Reading = {
       log,
       queueOf: queueNames(log),
+      removedAt: () => 0,
       durable: () => this.durable,
       wait: (waiter) => void this.waiters.add(waiter),
       forget: (waiter) => void this.waiters.delete(waiter),

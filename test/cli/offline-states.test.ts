@@ -179,6 +179,16 @@ describe('the state as of any record', () => {
       expect(refused.code, `after record ${seq}`).equal(1);
       expect(refused.err).include(`goes back to record ${by}`);
     }
+    const { lost, open } = await withLog(dataDir, (log) => ({
+      lost: log.dropped.ranges[0]?.[0],
+      open: [...log.read(1)].find(({ type }) => type === 'TaskCreated')?.seq,
+    }));
+    const story = ['explain', `T${open}`, '--data-dir', dataDir, '--at', String(lost)];
+    const { code, err } = await command(story);
+    expect([code, err]).deep.equal([
+      2,
+      `--at: Record ${lost} is forgotten and removed: what was true after it cannot be told.\n`,
+    ]);
     const copy = path.join(dir, 'copy');
     const args = ['backup', '--data-dir', dataDir, '--until', String(by - 1), copy];
     expect((await command(args)).out).include(

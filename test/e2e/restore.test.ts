@@ -72,6 +72,12 @@ describe('a restored server', function () {
       expect(body['starts']).to.have.nested.property('[0].restored_after', numberOf(before));
       expect(body['summary']).to.include('restored from a copy');
     }
+    // A number that the start skipped is a record of nobody: the same is told with a server and
+    // without one.
+    const gap = ['explain', String(before['task_id']), '--at', '500000', '--json'];
+    const asked = await stage.run(gap);
+    expect([asked.code, asked.err]).to.deep.equal([0, '']);
+    expect(asked.out).to.equal((await stage.run([...gap, '--data-dir', stage.dataDir])).out);
     // A lease of before the backup goes on, and a second start skips no number any more.
     expect(await complete(before)).to.include({ outcome: 'COMMITTED' });
     await stage.stopAll();

@@ -209,6 +209,7 @@ export class MemoryServer {
     return {
       log,
       queueOf: queueNames(log),
+      removedAt: () => log.removedAt(),
       durable: () => this.progress.durable,
       wait: (waiter) => {
         this.#waiting += 1;
