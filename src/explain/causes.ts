@@ -89,7 +89,7 @@ function endRecords(attempt: ExplainedAttempt, starts: readonly ExplainedStart[]
 const unreported = (before: ExplainedAttempt, starts: readonly ExplainedStart[]): string =>
   isPartLost(before, starts)
     ? 'What may have been reported for it by then is lost with the log that was restored.'
-    : 'Nothing had been reported for it by then.';
+    : 'No report for it was recorded by then.';
 
 function whyItEnded(
   before: ExplainedAttempt,

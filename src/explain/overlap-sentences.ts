@@ -92,7 +92,7 @@ function overlapText(group: readonly Overlap[], naming: Naming): string {
     const last = tell.at(earlier.lastHeartbeat?.at ?? earlier.grantedAt);
     return (
       `${lease} may have overlapped with ${others}: worker ${worker} showed life at ${last}, ` +
-      `with its last heartbeat in the log, and has reported nothing since; ${stops} ` +
+      `with its last heartbeat in the log, and no report of it is recorded since; ${stops} ` +
       `(${UNRECORDED}).`
     );
   }

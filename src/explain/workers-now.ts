@@ -70,7 +70,7 @@ function mayWork({ attempt, lease }: Held, tell: Teller): string {
       : `that ran out at ${tell.at(leaseExpiry)}`;
   return (
     `worker ${nameText(attempt.workerId)} may be at work still under ${lease}: ${over}, its last ` +
-    `heartbeat was at ${tell.at(lastHeartbeat?.at ?? grantedAt)}, and no report of it has come`
+    `heartbeat was at ${tell.at(lastHeartbeat?.at ?? grantedAt)}, and no report of it is recorded`
   );
 }
 
