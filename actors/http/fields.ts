@@ -4,9 +4,14 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import type { ParseLimits } from '../../src/model/limits.ts';
 import type { Route } from '../../src/model/operation.ts';
 import { type OperationName, operationOf } from '../../src/model/operations.ts';
 import { type Rejected, rejected } from '../../src/model/refusal.ts';
+import type { RequestOf } from '../../src/model/request.ts';
+import { parseRequest } from '../../src/protocol/fields-to-request.ts';
+import { unknownParameter } from '../../src/protocol/form-words.ts';
+import { FORMS } from '../../src/protocol/forms.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { wantsWholeNumber } from '../../src/protocol/validate-form.ts';
 
@@ -16,21 +21,25 @@ export type Input = { readonly kind: 'fields'; readonly fields: Fields } | Rejec
 const input = (fields: Fields): Input => ({ kind: 'fields', fields });
 
 /** @returns what the path, the query, the body and the header say together. */
-export function readFields(op: OperationName, request: FastifyRequest): Input {
+function readFields(op: OperationName, request: FastifyRequest): Input {
   const { method, inQuery, idempotencyKey } = operationOf(op).http as Route;
   const path = { ...(request.params as Fields) };
   const query = request.query as Fields;
-  if (method === 'GET') return addFields(input(readQuery(op, query)), path, 'path');
-  const body = refuseQuery(query, inQuery) ?? readBody(request.body);
+  if (method === 'GET') return addFields(readQuery(op, query), path, 'path');
+  // The others have their fields in the body: a further name in the query would be passed over.
+  const body = unknownParameter(query, inQuery) ?? readBody(request.body);
   const given = idempotencyKey ? addIdempotencyKey(body, request.raw) : body;
   return addFields(addFields(given, path, 'path'), query, 'query');
 }
 
-/** The others have their fields in the body: a further name in the query would be passed over. */
-export function refuseQuery(query: Fields, allowed: readonly string[] = []): Rejected | undefined {
-  const field = Object.keys(query).find((name) => !allowed.includes(name));
-  if (field === undefined) return undefined;
-  return rejected('malformed', `There is no query parameter ${field} here.`, { field });
+/** @returns the whole request, or why it is none. */
+export function readRequest<O extends OperationName>(
+  op: O,
+  request: FastifyRequest,
+  limits: ParseLimits,
+): RequestOf<O> | Rejected {
+  const given = readFields(op, request);
+  return given.kind === 'refusal' ? given : parseRequest(op, given.fields, limits);
 }
 
 /** @param body undefined and empty mean `{}`. */
@@ -107,13 +116,13 @@ export function queryFault(url: string): Rejected | undefined {
 const WHOLE = /^(0|[1-9][0-9]{0,15})$/;
 
 /** @returns the query's fields, those that the form wants as whole numbers made numbers. */
-export function readQuery(form: OperationName, query: unknown): Fields {
+export function readQuery(form: OperationName, query: unknown): Input {
+  const unknown = unknownParameter(query as Fields, Object.keys(FORMS[form].properties));
+  if (unknown !== undefined) return unknown;
   const fields: Fields = {};
-  for (const [name, text] of Object.entries(query as Record<string, unknown>)) {
+  for (const [name, text] of Object.entries(query as Fields)) {
     const whole = typeof text === 'string' && WHOLE.test(text) && wantsWholeNumber(form, name);
-    const value = whole ? Number(text) : text;
-    // Not by assignment: `__proto__` must stay a name among others, and be refused as one.
-    Object.defineProperty(fields, name, { value, enumerable: true, writable: true });
+    fields[name] = whole ? Number(text) : text;
   }
-  return fields;
+  return input(fields);
 }

@@ -8,11 +8,11 @@ import type { ParseLimits } from '../../src/model/limits.ts';
 import { isRefusal, notLeader, type Unavailable, unavailable } from '../../src/model/refusal.ts';
 import { answerOf } from '../../src/protocol/answer-frame.ts';
 import { formatRefusal } from '../../src/protocol/answer-text.ts';
-import { parseRequest } from '../../src/protocol/fields-to-request.ts';
+import { unknownParameter } from '../../src/protocol/form-words.ts';
 import { openApi } from '../../src/protocol/openapi.ts';
 import type { Progress } from '../shared/progress.ts';
 import type { ReaderAnswer, ReaderGate, StoryForm } from '../shared/reader-gate.ts';
-import { type Fields, readFields, readQuery, refuseQuery } from './fields.ts';
+import { readRequest } from './fields.ts';
 import { asLine, JSON_TYPE, sendAnswer, sendRefusal } from './problems.ts';
 import type { Handler, ReadHandlers } from './routes.ts';
 
@@ -26,8 +26,7 @@ export interface ReadLink {
 export function readHandlers({ reader, progress, shownConfig, version }: ReadLink): ReadHandlers {
   return {
     explain(request, reply) {
-      const given = readFields('explain', request);
-      const asked = isRefusal(given) ? given : parseRequest('explain', given.fields, NO_LIMITS);
+      const asked = readRequest('explain', request, NO_LIMITS);
       if (isRefusal(asked)) return sendRefusal(reply, asked);
       const { taskId, columns, at, format } = asked;
       const refusal = at === undefined ? undefined : unreadable(progress);
@@ -36,7 +35,7 @@ export function readHandlers({ reader, progress, shownConfig, version }: ReadLin
       void pass(reader.explain(taskId, form, columns, at), reply);
     },
     log(request, reply) {
-      const asked = parseRequest('log', readQuery('log', request.query), NO_LIMITS);
+      const asked = readRequest('log', request, NO_LIMITS);
       const refusal = unreadable(progress);
       if (isRefusal(asked)) return sendRefusal(reply, asked);
       if (refusal !== undefined) return sendRefusal(reply, refusal);
@@ -68,7 +67,7 @@ function constant(json: string): Handler {
  */
 function withoutQuery(handler: Handler): Handler {
   return (request, reply) => {
-    const refusal = refuseQuery(request.query as Fields);
+    const refusal = unknownParameter(request.query as object);
     if (refusal === undefined) handler(request, reply);
     else sendRefusal(reply, refusal);
   };

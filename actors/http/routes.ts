@@ -13,17 +13,10 @@ import { isRefusal, type Rejected } from '../../src/model/refusal.ts';
 import type { Op, Request } from '../../src/model/request.ts';
 import type { Answer } from '../../src/protocol/answer-frame.ts';
 import { parseRawSubmit, parseRequest } from '../../src/protocol/fields-to-request.ts';
+import { unknownParameter } from '../../src/protocol/form-words.ts';
 import { Asker, type Gate } from '../ingress/gate.ts';
 import { askBatch } from './batch.ts';
-import {
-  addIdempotencyKey,
-  type Fields,
-  type Input,
-  readBody,
-  readFields,
-  readQuery,
-  refuseQuery,
-} from './fields.ts';
+import { addIdempotencyKey, readBody, readQuery, readRequest } from './fields.ts';
 import { asLine, JSON_TYPE, sendAnswer, sendRefusal } from './problems.ts';
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
@@ -70,13 +63,9 @@ export function routesOf(link: CoordinatorLink, reads: ReadHandlers): Route[] {
 
 function askingFor(op: Op, { gate, limits }: CoordinatorLink): Handler {
   return (request, reply) => {
-    const given = readFields(op, request);
-    if (given.kind === 'refusal') return sendRefusal(reply, given);
-    ask(gate, parseRequest<Op>(op, given.fields, limits), reply);
+    ask(gate, readRequest<Op>(op, request, limits), reply);
   };
 }
-
-const fieldsOf = (fields: Fields): Input => ({ kind: 'fields', fields });
 
 /** The body is the payload, whatever it is; the options are in the query. */
 function rawSubmit(
@@ -84,8 +73,7 @@ function rawSubmit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const query = fieldsOf(readQuery('submitRaw', request.query));
-  const given = addIdempotencyKey(query, request.raw);
+  const given = addIdempotencyKey(readQuery('submitRaw', request.query), request.raw);
   if (given.kind === 'refusal') return sendRefusal(reply, given);
   const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const { queue } = request.params as { queue: string };
@@ -97,7 +85,7 @@ function batch(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const given = refuseQuery(request.query as Fields) ?? readBody(request.body);
+  const given = unknownParameter(request.query as object) ?? readBody(request.body);
   if (given.kind === 'refusal') return sendRefusal(reply, given);
   const asked = parseRequest('batch', given.fields, limits);
   if (isRefusal(asked)) return sendRefusal(reply, asked);

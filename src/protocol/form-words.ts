@@ -12,9 +12,7 @@ export function explain(schema: Schema, fault: Fault | undefined, value: unknown
   // misspelt.
   const unknown = unknownField(schema, fault, value);
   if (unknown !== undefined) {
-    const field = dotted(unknown);
-    const meant = meantBy(schema, unknown);
-    return rejected('malformed', `There is no field ${field} here${meant}`, { field });
+    return unknownName('field', steps(unknown).join('.'), meantBy(schema, unknown));
   }
   if (fault?.keyword === 'required') {
     const field = dotted(`${fault.instancePath}/${fault.params.missingProperty}`);
@@ -30,6 +28,21 @@ export function explain(schema: Schema, fault: Fault | undefined, value: unknown
   return rejected('malformed', detail, { field });
 }
 
+/** @returns the refusal of the first parameter of a query that is not among these names, if any. */
+export function unknownParameter(
+  query: object,
+  names: readonly string[] = [],
+): Rejected | undefined {
+  const name = Object.keys(query).find((one) => !names.includes(one));
+  if (name === undefined) return undefined;
+  return unknownName('query parameter', name, nearMeant(name, names));
+}
+
+function unknownName(kind: string, name: string, meant: string): Rejected {
+  const field = cut(name);
+  return rejected('malformed', `There is no ${kind} ${field} here${meant}`, { field });
+}
+
 /**
  * The end of the sentence: where a field of this name belongs, or which name is meant.
  * @param path of the unknown name
@@ -41,8 +54,13 @@ function meantBy(schema: Schema, path: string): string {
   const elsewhere = fieldsIn(schema).find((field) => field.split('.').at(-1) === name);
   if (elsewhere !== undefined) return `, but there is ${elsewhere}.`;
   const { properties = {} } = nodeAt(schema, path.slice(0, path.lastIndexOf('/')));
+  return nearMeant(name, Object.keys(properties), parent);
+}
+
+/** The end of the sentence, when the name belongs nowhere. */
+function nearMeant(name: string, names: readonly string[], parent = ''): string {
   // Of a name of one or two letters every short one is near.
-  const nearest = name.length < 3 ? undefined : nearestName(name, Object.keys(properties));
+  const nearest = name.length < 3 ? undefined : nearestName(name, names);
   return nearest === undefined ? '.' : `; did you mean ${parent}${nearest}?`;
 }
 
@@ -111,11 +129,11 @@ const steps = (path: string): string[] =>
 
 const FIELD_SHOWN_MAX = 200;
 
-// The path may end in a key that the client chose; an answer is no place for a megabyte of it.
-function dotted(path: string): string {
-  const field = steps(path).join('.');
-  return field.length <= FIELD_SHOWN_MAX ? field : `${field.slice(0, FIELD_SHOWN_MAX)}…`;
-}
+const dotted = (path: string): string => cut(steps(path).join('.'));
+
+// The name may be a key that the client chose; an answer is no place for a megabyte of it.
+const cut = (name: string): string =>
+  name.length <= FIELD_SHOWN_MAX ? name : `${name.slice(0, FIELD_SHOWN_MAX)}…`;
 
 function valueAt(value: unknown, path: string): unknown {
   let at: unknown = value;

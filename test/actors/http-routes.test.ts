@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { readHandlers } from '../../actors/http/reads.ts';
 import { routesOf } from '../../actors/http/routes.ts';
+import { OPERATION_NAMES, operationOf } from '../../src/model/operations.ts';
 import { rejected, unavailable } from '../../src/model/refusal.ts';
 import { type Decide, type Stage, send, startServer, until, Wire } from './http-support.ts';
 
@@ -155,6 +156,28 @@ describe('HTTP routes', () => {
       expect(asked()).to.deep.equal([]);
     });
   }
+
+  it('refuse an unknown query parameter in the same words on every route', async () => {
+    // Whoever fetches these may add a parameter that keeps a cache from answering.
+    const takeAny = ['metrics', 'livez', 'readyz', 'openapi'];
+    const routes = OPERATION_NAMES.flatMap((op) => {
+      const { http } = operationOf(op);
+      return http === undefined || takeAny.includes(op) ? [] : [http];
+    });
+    expect(routes.length).to.be.greaterThan(15);
+    for (const { method, path } of routes) {
+      const url = path.replace('{task_id}', 'T4').replace('{lease_id}', 'L7');
+      const { json } = await ask(method, `${url.replace('{queue}', 'q')}?unheard_of=1`);
+      const detail = 'There is no query parameter unheard_of here.';
+      expect(json, `${method} ${path}`).to.include({ detail, field: 'unheard_of' });
+    }
+    const near = await ask('GET', '/v1/tasks/T4?wait=1');
+    expect(near.json.detail).to.equal(
+      'There is no query parameter wait here; did you mean wait_ms?',
+    );
+    const long = await ask('GET', `/v1/tasks?${'x'.repeat(5_000)}=1`);
+    expect(String(long.json.detail).length).to.be.lessThan(300);
+  });
 
   it('take the raw body as the payload, byte for byte', async () => {
     stage.coordinator.decide = submitted;
