@@ -9,7 +9,7 @@ import { unknownVariables } from '../settings/variables.ts';
 import { CliError, EXIT, type Io, say } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { optionHint } from './option-hints.ts';
-import { packageVersion } from './version.ts';
+import { assertNode, packageVersion } from './version.ts';
 
 const CANCEL = 'kill (CANCELLED is what a worker is told when its lease is lost)';
 
@@ -38,6 +38,7 @@ function tellUnknownVariables([asked]: readonly string[], { env, stderr }: Io): 
 const versionOf = (argument: string): string => (/^-[vV]$/.test(argument) ? 'version' : argument);
 
 async function run([first, ...others]: readonly string[], io: Io): Promise<number> {
+  assertNode(process.versions.node);
   const argv = first === undefined ? [] : [versionOf(first), ...others];
   assertCommand(argv);
   tellUnknownVariables(argv, io);
