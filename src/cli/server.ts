@@ -5,6 +5,7 @@
 import { LeaseholdError } from '../client/errors.ts';
 import { openTransport } from '../client/exchanger.ts';
 import { monotonicMs, pause } from '../client/local-clock.ts';
+import { tryingAgain } from '../client/outage.ts';
 import { isRepeatable, mayHaveHappened, nextRetryMs } from '../client/resend.ts';
 import {
   type Answer,
@@ -149,7 +150,7 @@ export class Server {
   tellTrouble(why: string): void {
     if (this.#wasTold) return;
     this.#wasTold = true;
-    say(this.#io.stderr, `leasehold: ${this.url}: ${why}; trying again`);
+    say(this.#io.stderr, `leasehold: ${this.url}: ${tryingAgain(why)}`);
   }
 
   async #exchange(

@@ -1,7 +1,7 @@
 // Owns what `work` says of a server that does not answer: a line when that begins and a line when
 // it is over, and nothing meanwhile, which may be a night.
 
-import { Outage } from '../client/outage.ts';
+import { Outage, tryingAgain } from '../client/outage.ts';
 import { TransportFailure } from '../client/transport.ts';
 import type { ProtocolEvent } from '../client/types.ts';
 import type { WorkerVoice } from '../client/worker-voice.ts';
@@ -21,7 +21,7 @@ export function tellTrouble(worker: WorkerVoice, url: string, stderr: NodeJS.Wri
     const { cause, message } = error;
     if (sign === 'other') return say(stderr, `leasehold: ${message}`);
     const why = cause instanceof TransportFailure ? troubleText(cause) : message;
-    say(stderr, `leasehold: ${url}: ${why}; trying again`);
+    say(stderr, `leasehold: ${url}: ${tryingAgain(why)}`);
     worker.on('protocol', answered);
   });
 }

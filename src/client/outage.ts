@@ -24,6 +24,9 @@ export class Outage {
   }
 }
 
+/** @param why what is wrong; it may be a sentence of the server */
+export const tryingAgain = (why: string): string => `${why.replace(/\.$/, '')}; trying again`;
+
 function decides(body: unknown): boolean {
   const { error, outcome } = body as { readonly error?: unknown; readonly outcome?: unknown };
   return error === undefined && outcome !== 'UNAVAILABLE';

@@ -4,7 +4,7 @@
 
 import { EventEmitter } from 'node:events';
 import { LeaseholdError } from './errors.ts';
-import { Outage } from './outage.ts';
+import { Outage, tryingAgain } from './outage.ts';
 import { reasonOf } from './reason.ts';
 import type { ProtocolEvent } from './types.ts';
 import type { WorkerEvents } from './worker-events.ts';
@@ -67,7 +67,8 @@ export class WorkerVoice extends EventEmitter<WorkerEvents> {
 
   #warn(error: LeaseholdError): void {
     const sign = this.#outage.take(error);
-    if (sign !== 'lasts') warn(error, sign === 'begins' ? '; trying again' : '');
+    if (sign === 'lasts') return;
+    warn(error, sign === 'begins' ? tryingAgain(error.message) : error.message);
   }
 }
 
@@ -79,8 +80,8 @@ function sayOnStderr(line: string): void {
   stderr.write(`${line}\n`, () => stderr.off('error', lost));
 }
 
-function warn({ message, code }: LeaseholdError, then = ''): void {
-  process.emitWarning(`${message}${then}`, WARNING, code);
+function warn({ code, message }: LeaseholdError, text = message): void {
+  process.emitWarning(text, WARNING, code);
 }
 
 /** @returns one line for an event that should not go unseen. */

@@ -66,7 +66,8 @@ function between(row: readonly ExplainedStart[], tell: Teller): Statement {
   const downMs = row.reduce((sum, { at, lastAliveAt = at }) => sum + at - lastAliveAt, 0);
   const down = row.some(isDownHidden)
     ? 'how long it was down before these starts cannot be told: the wall clock had been set back'
-    : `it was down before these starts for ${durationAtMostText(downMs)} in all at most`;
+    : `it was down before these starts for ${durationAtMostText(downMs)} in all at most by the ` +
+      'wall clock';
   const text =
     `The coordinator started anew ${row.length} times more, from ${tell.at(first.at)} to ` +
     `${tell.at(last.at)}, with no record of the task in between; ${down}.`;
@@ -117,7 +118,7 @@ function downClause(start: ExplainedStart, tell: Teller): string {
     ? `${before}. How long it was down cannot be told: the wall clock had been set back, and ` +
         'coordinator time stood still until that start'
     : `${before}, so it was down, or its log took no records, for ` +
-        `${durationAtMostText(at - lastAliveAt)} at most`;
+        `${durationAtMostText(at - lastAliveAt)} at most by the wall clock`;
 }
 
 const ranOutWhileDown = (held: ExplainedAttempt | undefined, start: ExplainedStart): boolean =>

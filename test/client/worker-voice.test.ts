@@ -1,7 +1,7 @@
 // What a worker tells of its trouble when nobody listens.
 
 import { expect } from 'chai';
-import { LeaseholdError } from '../../src/client/errors.ts';
+import { LeaseholdError, RefusedError } from '../../src/client/errors.ts';
 import { WorkerVoice } from '../../src/client/worker-voice.ts';
 
 type Warning = Error & { readonly code?: string };
@@ -37,6 +37,16 @@ describe('a worker to whose errors nobody listens', () => {
     expect(await said()).to.deep.equal(['LeaseholdWarning REACHABLE the server answers again']);
     voice.emit('error', unreachable());
     expect(await said()).to.have.length(1);
+  });
+
+  it('ends the sentence of a server in its own', async () => {
+    const detail = 'The log takes no records.';
+    const refused = { outcome: 'UNAVAILABLE', reason: 'log_unavailable', record: null } as const;
+    new WorkerVoice(false).emit('error', new RefusedError('lease', { ...refused, detail }));
+    expect(await said()).to.deep.equal([
+      'LeaseholdWarning REFUSED lease: UNAVAILABLE log_unavailable: The log takes no records; ' +
+        'trying again',
+    ]);
   });
 
   it('warns each time of what is no outage', async () => {
