@@ -120,8 +120,11 @@ function guard(app: FastifyInstance, config: IngressConfig, host: string): void 
     if (isEncoded(request)) {
       return sendRefusal(reply, rejected('malformed', 'Encoded bodies are not taken.'), 415);
     }
-    // An ill-formed content type would be refused by the framework before our parser sees it.
-    if (headers['content-type'] !== undefined) headers['content-type'] = ANY_BYTES;
+    // An ill-formed content type would be refused by the framework before our parser sees it, and
+    // a QUERY without one before it is told that no route takes this method.
+    if (headers['content-type'] !== undefined || request.method === 'QUERY') {
+      headers['content-type'] = ANY_BYTES;
+    }
     done();
   });
 }

@@ -96,15 +96,31 @@ async function pass(answer: Promise<ReaderAnswer>, reply: FastifyReply): Promise
   reply.send(/[/+]json\b/.test(contentType) ? asLine(Buffer.from(body)) : body);
 }
 
-function formOf(accept: string | undefined): StoryForm {
-  if (accept === undefined) return 'json';
-  const wanted = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase());
-  for (const range of wanted) {
-    if (range === 'image/svg+xml') return 'svg';
-    if (range === 'text/plain') return 'text';
-    if (range === 'application/json') return 'json';
+const FORM_OF: ReadonlyMap<string, StoryForm> = new Map([
+  ['image/svg+xml', 'svg'],
+  ['image/*', 'svg'],
+  ['text/plain', 'text'],
+  ['text/*', 'text'],
+  ['application/json', 'json'],
+  ['application/*', 'json'],
+  ['*/*', 'json'],
+]);
+
+/** @returns the form that is wanted most, of several the first; JSON where none is wanted. */
+export function formOf(accept = ''): StoryForm {
+  let form: StoryForm = 'json';
+  let most = 0;
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const weight = parameters.find((one) => one.startsWith('q='))?.slice(2);
+    // What is no number counts as nothing: 0 says that this form is not wanted at all.
+    const wanted = weight === undefined ? 1 : Number(weight);
+    const named = FORM_OF.get(type);
+    if (named === undefined || !(wanted > most)) continue;
+    most = wanted;
+    form = named;
   }
-  return 'json';
+  return form;
 }
 
 function showReadiness(progress: Progress, reply: FastifyReply): void {

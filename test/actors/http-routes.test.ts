@@ -1,7 +1,8 @@
 // Shows which request each route makes of its input, and what it refuses before anybody is asked.
 
+import { METHODS } from 'node:http';
 import { expect } from 'chai';
-import { readHandlers } from '../../actors/http/reads.ts';
+import { formOf, readHandlers } from '../../actors/http/reads.ts';
 import { routesOf } from '../../actors/http/routes.ts';
 import { OPERATION_NAMES, operationOf } from '../../src/model/operations.ts';
 import { rejected, unavailable } from '../../src/model/refusal.ts';
@@ -252,6 +253,35 @@ describe('HTTP routes', () => {
     ] as const) {
       const reply = await ask(method, path, body);
       expect(reply.json, path).to.include({ status: 400, reason: 'malformed', field });
+    }
+  });
+
+  it('give a story in the form that Accept wants most, JSON where it names none', () => {
+    const forms = {
+      '*/*': 'json',
+      'text/html': 'json',
+      'TEXT/PLAIN; charset=utf-8': 'text',
+      'text/*': 'text',
+      'application/json, text/plain, */*': 'json',
+      'text/plain;q=0.1, application/json': 'json',
+      'application/json;q=0.5, text/plain;q=0.8, image/svg+xml;q=0.7': 'text',
+      'text/plain;q=0, image/svg+xml; q=0.2': 'svg',
+      'text/plain;q=0': 'json',
+      'text/plain;q=x': 'json',
+      'image/avif,image/svg+xml,image/*,*/*;q=0.8': 'svg',
+      constructor: 'json',
+    };
+    for (const [accept, form] of Object.entries(forms)) {
+      expect(formOf(accept), accept).to.equal(form);
+    }
+    expect(formOf(undefined)).to.equal('json');
+  });
+
+  it('refuse every method that node reads and the route does not take, in the same way', async () => {
+    for (const method of METHODS.filter((one) => one !== 'CONNECT')) {
+      const [known, unknown] = [await ask(method, '/v1/leases'), await ask(method, '/v1/nope')];
+      if (method !== 'POST') expect(known, method).to.include({ status: 405 });
+      expect(unknown, method).to.include({ status: 404 });
     }
   });
 
