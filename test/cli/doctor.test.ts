@@ -1,7 +1,10 @@
 // What `doctor` thinks of figures: pure tables, and the pages that it sends people to.
 
-import { readFileSync } from 'node:fs';
+import fs, { readFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { expect } from 'chai';
+import { directoryFacts } from '../../src/cli/doctor/directory-facts.ts';
 import {
   type Finding,
   findingLines,
@@ -16,7 +19,9 @@ import {
   type LogFacts,
 } from '../../src/cli/doctor/judge-directory.ts';
 import { judgeServer, type ServerFacts } from '../../src/cli/doctor/judge-server.ts';
-import { processFacts } from '../../src/cli/doctor/server-facts.ts';
+import { processFacts, serverFacts } from '../../src/cli/doctor/server-facts.ts';
+import { openLmdbLog } from '../../src/log/lmdb-log.ts';
+import { World } from '../support/world.ts';
 
 const GIB = 2 ** 30;
 const SOUND: ServerFacts = {
@@ -43,7 +48,7 @@ const SOUND: ServerFacts = {
 };
 const CLUSTER = { nodes: 2, holders: undefined, refusing: undefined };
 const LOG: LogFacts = {
-  lastNumber: 9,
+  records: 9,
   looked: 9,
   bytes: 1_000,
   wasShortened: false,
@@ -73,12 +78,72 @@ describe('what doctor says of a log', () => {
     judgeDirectory({ ...DISK, log: { ...LOG, ...more } }).map(({ figure }) => figure);
 
   it('counts one record as one', () => {
-    const many = said({ lastNumber: 50, looked: 9 });
+    const many = said({ records: 50, looked: 9 });
     expect(many).to.include('the last 9 of 50 records are sound; verify reads all');
     expect(many).to.include('no task is near 10 expiries in a row in the last 9 records');
-    const one = said({ lastNumber: 1, looked: 1 });
+    const one = said({ records: 1, looked: 1 });
     expect(one).to.include('the last 1 of 1 record is sound; verify reads all');
     expect(one).to.include('no task is near 10 expiries in a row in the last 1 record');
+  });
+});
+
+describe('what doctor reads of a log', () => {
+  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-doctor-'));
+  after(() => fs.rmSync(dataDir, { recursive: true, force: true }));
+
+  it('is the newest records, and not the newest numbers', async () => {
+    const world = await World.started({ leaseDurationMs: 10 });
+    await world.submit();
+    for (let n = 0; n < 3; n += 1) {
+      await world.lease();
+      world.time += 10;
+      await world.tick();
+    }
+    await world.restart({ skip: 1_000_000 });
+    let log = await openLmdbLog({ dataDir });
+    for (const record of world.records()) {
+      const isStart = record.type === 'CoordinatorStarted';
+      if (isStart && record.seq > 1) {
+        await log.close();
+        log = await openLmdbLog({ dataDir });
+      }
+      const done = isStart ? log.start(record) : log.append([record]);
+      expect(await done).to.equal('durable');
+    }
+    await log.close();
+    const facts = await directoryFacts(dataDir, {});
+    expect(facts.log).to.deep.include({
+      records: 9,
+      looked: 9,
+      expiries: { taskId: 'T2', count: 3 },
+    });
+  });
+});
+
+describe('what doctor asks a server', () => {
+  it('is the newest expiries, of however many', async () => {
+    const expiries = Array.from({ length: 3_000 }, (_, n) => ({ task_id: `T${n + 1}` }));
+    const answer = (op: string, params: Record<string, unknown>): object => {
+      if (op === 'stats') return { tasks: {}, log_last_sequence: 9_000, now: 1 };
+      if (op === 'queues') return { queues: [], now: 1, since: 0 };
+      if (op === 'cluster') return { role: 'single' };
+      if (op === 'log') {
+        const { tail, limit = 100 } = params;
+        return { records: tail ? expiries.slice(-Number(tail)) : expiries.slice(0, Number(limit)) };
+      }
+      const task_id = `T${Number(String(params['after']).slice(1)) + 1}`;
+      return { tasks: [{ task_id, state: 'WAITING', expirations: 7 }] };
+    };
+    const asked = {
+      url: 'tcp://127.0.0.1:1',
+      ask: async (op: string, params: object) => ({
+        body: answer(op, params as Record<string, unknown>),
+      }),
+    };
+    const { expiring } = await serverFacts(asked as never, '1.2.3', {});
+    expect(expiring.map(({ taskId }) => taskId))
+      .to.include('T3000')
+      .and.not.include('T1000');
   });
 });
 
@@ -142,7 +207,7 @@ describe('what doctor thinks of a data directory', () => {
   it('is ok where all is in order, also beside a server', () => {
     expect(disk({})).to.deep.equal([]);
     expect(disk({ isServed: true, maxFiles: undefined })).to.deep.equal([]);
-    expect(log({ newestAheadMs: undefined, lastNumber: 0, looked: 0 })).to.deep.equal([]);
+    expect(log({ newestAheadMs: undefined, records: 0, looked: 0 })).to.deep.equal([]);
   });
 
   const cases: [string[], string][] = [

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { clock } from '../../../actors/shared/clock.ts';
 import { type DirectoryReader, openLmdbReader } from '../../log/lmdb-reader.ts';
 import { isLocked } from '../../log/lock.ts';
-import { LogCorrupt } from '../../log/log.ts';
+import { type DroppedSet, LogCorrupt } from '../../log/log.ts';
 import { errnoText } from '../../model/errno-text.ts';
 import { formatTaskId } from '../../model/ids.ts';
 import { type LogRecord, taskOf } from '../../model/records.ts';
@@ -74,7 +74,9 @@ async function logFacts(directory: string, env: NodeJS.ProcessEnv): Promise<LogF
 
 function ofLog(log: DirectoryReader, directory: string, env: NodeJS.ProcessEnv): LogFacts {
   const { lastNumber } = log;
-  const from = Math.max(1, lastNumber - LOOKED_AT + 1);
+  const ranges = log.dropped.ranges;
+  const records = ranges.reduce((left, [from, to]) => left - (to - from + 1), lastNumber);
+  const from = startOfNewest(lastNumber, ranges);
   const inARow = new Map<number, number>();
   let looked = 0;
   let newest: LogRecord | undefined;
@@ -85,7 +87,7 @@ function ofLog(log: DirectoryReader, directory: string, env: NodeJS.ProcessEnv):
   }
   const [worst] = [...inARow].toSorted(([, a], [, b]) => b - a);
   return {
-    lastNumber,
+    records,
     looked,
     bytes: bytesIn(path.join(directory, 'log')),
     wasShortened: log.removedAt > 0,
@@ -93,6 +95,19 @@ function ofLog(log: DirectoryReader, directory: string, env: NodeJS.ProcessEnv):
     expiries: worst && { taskId: formatTaskId(worst[0]), count: worst[1] },
     poisonThreshold: Number(env['LEASEHOLD_POISON_THRESHOLD'] ?? KNOBS.poisonThreshold.default),
   };
+}
+
+/** The number from which on the newest records stand: numbers may be absent between them. */
+function startOfNewest(lastNumber: number, ranges: DroppedSet['ranges']): number {
+  let left = LOOKED_AT;
+  let before = lastNumber + 1;
+  for (const [first, last] of ranges.toReversed()) {
+    const there = before - 1 - last;
+    if (there >= left) break;
+    left -= there;
+    before = first;
+  }
+  return Math.max(1, before - left);
 }
 
 /** An accepted report, or the end of the task, begins the count anew. */

@@ -23,7 +23,8 @@ export interface DirectoryFacts {
 }
 
 export interface LogFacts {
-  readonly lastNumber: number;
+  /** How many the log holds. */
+  readonly records: number;
   /** Records that were read, back from the newest. */
   readonly looked: number;
   readonly bytes: number;
@@ -63,8 +64,8 @@ const served = ({ isServed }: DirectoryFacts): Finding => ({
 
 function logEnd({ log }: DirectoryFacts): Finding {
   if (typeof log === 'string') return { check: 'log', verdict: 'bad', figure: log, page: 'wrong' };
-  const { lastNumber, looked } = log;
-  const of = plural(lastNumber, 'record is', 'records are');
+  const { records, looked } = log;
+  const of = plural(records, 'record is', 'records are');
   const figure = `the last ${looked} of ${of} sound; verify reads all`;
   return { check: 'log', verdict: 'ok', figure, page: 'doctor' };
 }

@@ -96,7 +96,7 @@ async function unaskedQueues(ask: Ask) {
 
 async function expiringTasks(ask: Ask, last: number) {
   const from = Math.max(1, last - RECORDS_BACK);
-  const { records } = await ask('log', { from, type: 'LeaseExpired', limit: 1_000 });
+  const { records } = await ask('log', { from, type: 'LeaseExpired', tail: 1_000 });
   const ids = [...new Set((records as Fields[]).map((record) => String(record['task_id'])))];
   const found: { taskId: string; expirations: number }[] = [];
   for (const taskId of ids.slice(-TASKS_LOOKED_AT)) {
