@@ -277,7 +277,7 @@ describe('HTTP routes', () => {
     expect(formOf(undefined)).to.equal('json');
   });
 
-  it('refuse every method that node reads and the route does not take, in the same way', async () => {
+  it('refuse each method that they do not take, whichever node reads, in one way', async () => {
     for (const method of METHODS.filter((one) => one !== 'CONNECT')) {
       const [known, unknown] = [await ask(method, '/v1/leases'), await ask(method, '/v1/nope')];
       if (method !== 'POST') expect(known, method).to.include({ status: 405 });
