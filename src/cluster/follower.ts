@@ -45,6 +45,8 @@ export class Follower {
   private watch: Watch | undefined;
   private shown: WatchEvent[] = [];
   private shownBytes = 0;
+  /** What was shown was more than is kept: something is missing that nobody shows any more. */
+  private isCutOff = false;
   private wake = (): void => {};
 
   constructor(options: FollowerOptions) {
@@ -57,8 +59,9 @@ export class Follower {
     signal.addEventListener('abort', stop);
     try {
       while (!signal.aborted) {
+        this.isCutOff = false;
         await this.once();
-        if (!signal.aborted) await this.more();
+        if (!signal.aborted && !this.isCutOff) await this.more();
         if (this.shown.length > 0) await pause(this.options.time, GATHER_MS, signal);
       }
     } finally {
@@ -102,7 +105,10 @@ export class Follower {
         if (this.watch !== watch || events.length === 0) return;
         this.shown.push(...events);
         this.shownBytes += bytesIn(events);
-        if (this.shownBytes > SHOWN_MAX_BYTES) this.lookAway();
+        if (this.shownBytes > SHOWN_MAX_BYTES) {
+          this.isCutOff = true;
+          this.lookAway();
+        }
         this.wake();
       },
       ended: () => {

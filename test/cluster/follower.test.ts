@@ -112,7 +112,7 @@ describe('a node that follows', () => {
 
   it('keeps no more than a bound of what it is shown, and reads instead', async () => {
     let open = 0;
-    const { etcd, copy, writes, time, stop, over } = stage((direct) =>
+    const { etcd, copy, writes, stop, over } = stage((direct) =>
       Object.assign(Object.create(direct) as Etcd, {
         watch: (...given: Parameters<Etcd['watch']>) => {
           const watch = direct.watch(...given);
@@ -134,7 +134,8 @@ describe('a node that follows', () => {
     expect(open).to.equal(0);
     await writes(2);
     goOn();
-    await time.pass(POLL_MS);
+    // It knows that it lacks something, so it reads that at once.
+    await settled();
     expect(copy).to.include({ lastNumber: 2, followed: 1, reads: 2 });
     await writes(3);
     expect(copy).to.include({ lastNumber: 3, followed: 2, reads: 2 });
