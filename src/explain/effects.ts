@@ -84,7 +84,7 @@ function elsewhereText(
       : `It was submitted under request id ${nameText(requestId)}: a submit repeated under that ` +
         'id is answered with this task and leaves no record, so it made no second one, however ' +
         'often it came. Under another id, or none, or after a task under this id was forgotten ' +
-        '(retention), it would have made another task. ';
+        '(retention) or lost (a restore), it would have made another task. ';
   return (
     `${redrive}${lackText(own, relatives)}` +
     `${redrive !== '' && requestId === undefined ? '' : repeated}` +
