@@ -3,7 +3,7 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { tellTrouble } from '../../src/cli/work-trouble.ts';
-import { LeaseholdError } from '../../src/client/errors.ts';
+import { LeaseholdError, RefusedError } from '../../src/client/errors.ts';
 import { TransportFailure } from '../../src/client/transport.ts';
 import { WorkerVoice } from '../../src/client/worker-voice.ts';
 
@@ -21,6 +21,8 @@ function listening(): { voice: WorkerVoice; said: string[] } {
 }
 
 const unreachable = (): LeaseholdError => new LeaseholdError('UNREACHABLE', 'lease: cut off');
+const recovering = (): LeaseholdError =>
+  new RefusedError('lease', { outcome: 'UNAVAILABLE', reason: 'recovering', record: null });
 const answer = (body: unknown) =>
   ({ direction: 'answer', op: 'lease', attempt: 1, body, thread: 'main' }) as const;
 
@@ -40,6 +42,18 @@ describe('work without an answer', () => {
     expect(said).to.deep.equal([first, 'leasehold: http://a:1: it answers again\n']);
     voice.emit('error', unreachable());
     expect(said).to.have.length(3);
+  });
+
+  it('takes a server that can decide nothing for one that does not answer', () => {
+    const { voice, said } = listening();
+    for (const error of [unreachable(), recovering(), recovering()]) voice.emit('error', error);
+    voice.emit('protocol', answer({ leases: [] }));
+    for (const error of [recovering(), recovering()]) voice.emit('error', error);
+    expect(said).to.deep.equal([
+      'leasehold: http://a:1: lease: cut off; trying again\n',
+      'leasehold: http://a:1: it answers again\n',
+      'leasehold: http://a:1: lease: UNAVAILABLE recovering; trying again\n',
+    ]);
   });
 
   it('says what a code of the system means', () => {

@@ -7,6 +7,8 @@ import { WorkerVoice } from '../../src/client/worker-voice.ts';
 type Warning = Error & { readonly code?: string };
 
 const unreachable = (): LeaseholdError => new LeaseholdError('UNREACHABLE', 'lease: cut off');
+const recovering = (): LeaseholdError =>
+  new RefusedError('lease', { outcome: 'UNAVAILABLE', reason: 'recovering', record: null });
 const answer = (body: unknown) =>
   ({ direction: 'answer', op: 'lease', attempt: 1, body, thread: 'main' }) as const;
 
@@ -46,6 +48,25 @@ describe('a worker to whose errors nobody listens', () => {
     expect(await said()).to.deep.equal([
       'LeaseholdWarning REFUSED lease: UNAVAILABLE log_unavailable: The log takes no records; ' +
         'trying again',
+    ]);
+  });
+
+  it('takes a server that can decide nothing for one that does not answer', async () => {
+    const voice = new WorkerVoice(false);
+    const refusal = { outcome: 'UNAVAILABLE', reason: 'recovering' };
+    voice.emit('error', unreachable());
+    for (let n = 0; n < 3; n += 1) {
+      voice.emit('protocol', answer(refusal));
+      voice.emit('error', recovering());
+    }
+    voice.emit('protocol', answer({ leases: [] }));
+    voice.emit('protocol', answer(refusal));
+    voice.emit('error', recovering());
+    voice.emit('error', unreachable());
+    expect(await said()).to.deep.equal([
+      'LeaseholdWarning UNREACHABLE lease: cut off; trying again',
+      'LeaseholdWarning REACHABLE the server answers again',
+      'LeaseholdWarning REFUSED lease: UNAVAILABLE recovering; trying again',
     ]);
   });
 
