@@ -94,7 +94,6 @@ export class ReaderLink implements ReaderGate {
    */
   async logPage(fields: LogFields, waitMs: number, hurry?: AbortSignal): Promise<ReaderAnswer> {
     const query = await this.#query(fields, waitMs > 0);
-    if (query === undefined) return pageOf('', fields.from ?? 1, false);
     if ('status' in query) return problem(query);
     const late = waitMs > 0 ? endOfWait(waitMs, hurry) : undefined;
     // A page that is over late may have found records, and has come on in its search.
@@ -106,7 +105,6 @@ export class ReaderLink implements ReaderGate {
 
   async log(fields: LogFields): Promise<ReaderAnswer> {
     const query = await this.#query(fields, fields.follow === 'true');
-    if (query === undefined) return { status: 200, contentType: LINES, body: '' };
     if ('status' in query) return problem(query);
     if (fields.follow === 'true') {
       const left = fields.limit ?? Number.POSITIVE_INFINITY;
@@ -156,8 +154,8 @@ export class ReaderLink implements ReaderGate {
     return { ...this.#lag.figures(), requests: this.#gate.times.figures() };
   }
 
-  /** @returns undefined: the task is unknown, so no record is about it. */
-  async #query(fields: LogFields, follows: boolean): Promise<LogQuery | Stood | undefined> {
+  /** @returns the refusal instead when the task is unknown, or nobody can say. */
+  async #query(fields: LogFields, follows: boolean): Promise<LogQuery | Stood> {
     const doubt = follows ? undefined : await this.#doubt();
     if (doubt !== undefined) return doubt;
     const query: LogQuery = {
@@ -170,7 +168,6 @@ export class ReaderLink implements ReaderGate {
     if (fields.task === undefined) return query;
     const taskId = parseTaskId(fields.task) ?? 0;
     const standing = await askGate(this.#gate, { op: 'standing', taskId });
-    if (standing.status === 404) return undefined;
     if (standing.status !== 200) return standing;
     const { lastRecord, lastExtension, asOf } = JSON.parse(standing.text) as Standing;
     return { ...query, taskId, chain: { lastRecord, lastExtension, asOf } };

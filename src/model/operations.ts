@@ -10,7 +10,7 @@ import {
   PAGE_DEFAULT,
   PAGE_MAX,
 } from './limits.ts';
-import { get, LIST, LOOK, MAKE, type Operation, post, TAKE } from './operation.ts';
+import { get, LOOK, MAKE, type Operation, post, TAKE } from './operation.ts';
 import { RECORD_TYPES } from './records.ts';
 import * as f from './request-fields.ts';
 import { anything, list, text } from './schema.ts';
@@ -48,7 +48,7 @@ export const OPERATIONS = {
       follow: f.optional(f.word(['true', 'false'], 'true: goes on with what becomes durable.')),
     },
     http: {
-      ...get('/v1/log', 'log', 'ndjson', LIST),
+      ...get('/v1/log', 'log', 'ndjson', LOOK),
       summary: 'Read the records, one JSON object a line.',
     },
   },

@@ -132,9 +132,18 @@ describe('the reader, asked over its port', () => {
     expect(await widest(140)).within(100, 140);
   });
 
-  it('passes on that a task is unknown, and has no records of it', async () => {
-    expect(await bench.link.explain(99, 'json')).include({ status: 404 });
-    expect(await bench.link.log({ task: 'T99' })).include({ status: 200, body: '' });
+  it('passes on that a task is unknown, also to who asks for its records', async () => {
+    for (const answer of [
+      await bench.link.explain(99, 'json'),
+      await bench.link.log({ task: 'T99' }),
+      await bench.link.log({ task: 'T99', follow: 'true' }),
+      await bench.link.logPage({ task: 'T99' }, 0),
+      // It is no page: a client that asked for the next one would ask without an end.
+      await bench.link.logPage({ task: 'T99' }, 60_000),
+    ]) {
+      expect(answer).include({ status: 404 });
+      expect(String(answer.body)).include('"reason":"unknown_task"');
+    }
   });
 
   it('gives a read an end although the log goes on', async () => {
