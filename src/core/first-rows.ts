@@ -5,6 +5,8 @@
 export interface Place {
   readonly value: number;
   readonly name: string;
+  /** When the number was looked at, where it becomes another one by itself as time passes. */
+  readonly asOf?: number | undefined;
 }
 
 /** @returns whether one place stands before another. */
@@ -12,13 +14,16 @@ export function isBefore(a: Place, b: Place): boolean {
   return a.value === b.value ? a.name < b.name : a.value < b.value;
 }
 
-/** The text of a place, from which a client goes on: `12/mail`. */
-export const placeText = ({ value, name }: Place): string => `${value}/${name}`;
+/** The text of a place, from which a client goes on: `12/mail`, or `12@1700000000000/mail`. */
+export const placeText = ({ value, name, asOf }: Place): string =>
+  `${value}${asOf === undefined ? '' : `@${asOf}`}/${name}`;
 
 /** @returns the place that a text names, or undefined when it names none. */
 export function readPlace(text: string): Place | undefined {
-  const parts = /^(-?\d{1,20}(?:\.\d{1,20})?)\/(.+)$/su.exec(text);
-  return parts === null ? undefined : { value: Number(parts[1]), name: parts[2] as string };
+  const parts = /^(-?\d{1,20}(?:\.\d{1,20})?)(?:@(\d{1,15}))?\/(.+)$/su.exec(text);
+  if (parts === null) return undefined;
+  const [, value, asOf, name] = parts as unknown as [string, string, string | undefined, string];
+  return { value: Number(value), name, ...(asOf !== undefined && { asOf: Number(asOf) }) };
 }
 
 /** Takes rows in any order and keeps the first `limit` of them. */

@@ -24,8 +24,8 @@ export interface QueuesSeen {
   lastAsked(queue: string): { readonly at: number; readonly workerId: string } | undefined;
   /** Lease requests that wait for the queue. */
   parked(queue: string): number;
-  /** Tasks a second, over the last minute or since the start. */
-  rates(queue: string): { readonly submitted: number; readonly finished: number };
+  /** Tasks a second, over the minute before `asOf` or since the start; absent: before now. */
+  rates(queue: string, asOf?: number): { readonly submitted: number; readonly finished: number };
 }
 
 type QueuesRequest = RequestOf<'queues'>;
@@ -50,11 +50,14 @@ export function* queueList(
   const after = placeAfter(request);
   if (after === 'none') return NO_PLACE;
   const valueOf = ORDERS[sort];
+  // All pages rest on one moment: a rate falls by itself, and queues would come again and again.
+  const asOf = sort === 'rate' ? (after?.asOf ?? now) : undefined;
   const first = new FirstRows<Row>(limit, after);
   let looked = 0;
   for (const queue of state.contracts.queues.values()) {
     if (match === undefined || queue.name.includes(match)) {
-      first.add({ queue, name: queue.name, value: valueOf(queue, state, seen, now) });
+      const value = valueOf(queue, state, seen, asOf ?? now);
+      first.add({ queue, name: queue.name, value, asOf });
     }
     looked += 1;
     if (looked % SLICE_ROWS === 0) yield;
@@ -102,8 +105,8 @@ const ORDERS: Readonly<
     const first = queue.firstEligible(state.tasks, now);
     return first === NONE ? LAST : state.tasks.eligibleAt(first);
   },
-  rate: ({ name }, _state, seen) => {
-    const { submitted, finished } = seen.rates(name);
+  rate: ({ name }, _state, seen, asOf) => {
+    const { submitted, finished } = seen.rates(name, asOf);
     return -(submitted + finished);
   },
   // Queues whose tasks nobody asks for come first; those without such tasks need nobody.

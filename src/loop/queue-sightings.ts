@@ -67,13 +67,16 @@ export class QueueSightings {
    * Tasks a second over the last minute. The minute before the present one counts with the part of
    * it that lies within the last 60 s.
    * A run that is younger than a minute is measured over its own age.
+   * @param asOf an earlier moment than now: what has come since counts all the same. Of the minute
+   * before the one before nothing is known any more, so its end is the earliest.
    */
-  rates(queue: string, now: number): Counts {
+  rates(queue: string, now: number, asOf = now): Counts {
     this.#turnTo(now);
-    const share = 1 - (now % WINDOW_MS) / WINDOW_MS;
+    const passed = Math.min(now, asOf) - this.#window * WINDOW_MS;
+    const share = 1 - Math.max(0, passed) / WINDOW_MS;
     const current = this.#counts.get(queue) ?? NOTHING;
     const before = this.#before.get(queue) ?? NOTHING;
-    const seconds = Math.min(WINDOW_MS, Math.max(1_000, now - this.sinceOr(now))) / 1_000;
+    const seconds = Math.min(WINDOW_MS, Math.max(1_000, asOf - this.sinceOr(now))) / 1_000;
     const rate = (name: keyof Counts): number =>
       Math.round(((current[name] + before[name] * share) / seconds) * 1_000) / 1_000;
     return { submitted: rate('submitted'), finished: rate('finished') };

@@ -129,7 +129,7 @@ export class Reading {
       since,
       lastAsked: (queue) => sightings.lastAsked(queue),
       parked: (queue) => parked.countOf(queue),
-      rates: (queue) => sightings.rates(queue, now),
+      rates: (queue, asOf) => sightings.rates(queue, now, asOf),
     };
     return queueList(context, request, seen, now);
   }

@@ -108,6 +108,37 @@ describe('lists of queues', () => {
     expect(refused).to.include({ reason: 'malformed', field: 'after' });
   });
 
+  it('have each queue once while nothing but the time changes, whatever the order', async () => {
+    for (const secondsBefore of [0, 30, 100]) {
+      const world = await World.started();
+      world.time += secondsBefore * 1_000;
+      for (let n = 0; n < 40; n += 1) {
+        await world.submit({ queue: `q${n}` });
+        if (n % 3 === 0) await world.submit({ queue: `q${n}` });
+      }
+      for (const sort of [
+        'name',
+        'waiting',
+        'delayed',
+        'leased',
+        'oldest',
+        'rate',
+        'asked',
+      ] as const) {
+        const found: unknown[] = [];
+        let after: string | undefined;
+        do {
+          const page = await queues(world, { sort, limit: 3, ...(after && { after }) });
+          found.push(...names(page));
+          after = page.next ?? undefined;
+          world.time += 700;
+        } while (after !== undefined && found.length < 100);
+        expect(found, `${sort}, ${secondsBefore} s`).to.have.length(40);
+        expect(new Set(found).size).to.equal(40);
+      }
+    }
+  });
+
   it('count what came and ended in the last minute', async () => {
     const world = await World.started();
     world.time += 120_000;
