@@ -86,7 +86,7 @@ export const BELIEVES_ITSELF: readonly Patch[] = [
   { from: 'if (this.db.doesExist(free))', to: 'if (false)' },
 ];
 export const LEAVES_HALF_A_SEGMENT: readonly Patch[] = [
-  { from: 'fs.rmSync(temporary, { recursive: true, force: true });', to: '' },
+  { from: 'removeHalfMade(temporary);', to: '' },
 ];
 /** Nothing leaves the device, and each record leaves something in memory. */
 export const LEAKS: readonly Patch[] = [
