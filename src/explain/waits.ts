@@ -27,7 +27,9 @@ export function waitOf(
   const downMs = down.reduce((sum, ms) => sum + ms, 0);
   const durationMs = grantedAt - eligibleAt;
   if (durationMs < WAIT_TOLD_MS && downMs === 0) return undefined;
-  const seqs = within.filter((_, index) => (down[index] ?? 0) > 0).map(({ seq }) => seq);
+  const isTold = ({ restored }: ExplainedStart, index: number): boolean =>
+    restored !== undefined || (down[index] ?? 0) > 0;
+  const seqs = within.filter(isTold).map(({ seq }) => seq);
   const isLost = within.some(({ restored }) => restored !== undefined);
   return { durationMs, starts: seqs, downMs, between: isLost ? undefined : between, isLost };
 }
@@ -76,7 +78,7 @@ function downTexts({ starts, downMs, isLost }: Wait): string[] {
 
 function betweenTexts(
   { workerId, grantedAt, wait }: ExplainedAttempt,
-  { grants, firstGrant, lastGrant, deaths, grantsElsewhere, freed }: Between,
+  { grants, firstGrant, lastGrant, poisoned, grantsElsewhere, freed }: Between,
   queue: string,
   records: number[],
 ): string[] {
@@ -92,10 +94,11 @@ function betweenTexts(
     );
     if (firstGrant !== undefined) records.push(firstGrant);
     if (lastGrant !== undefined) records.push(lastGrant);
-  } else if (deaths > 0) {
+  } else if (poisoned > 0) {
+    const were = poisoned === 1 ? 'was' : 'were';
     texts.push(
-      `No task of queue ${queue} was granted meanwhile, but ${deaths} ended as DEAD: by a kill, ` +
-        'or because a lease request came to it and the poison rule ended it.',
+      `No task of queue ${queue} was granted meanwhile, but ${poisoned} ${were} ended by the ` +
+        'poison rule, when a lease request came to it.',
     );
   } else {
     const other =

@@ -214,7 +214,14 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
   'waited-while-another-was-ended': () => {
     const story = new Story().other(1, OF_ANOTHER);
     const ended = { taskId: story.seqNow, extensions: 0, lastExtension: 0 };
-    story.other(2, { ...ended, type: 'TaskDead', reason: 'poison: 3 leases in a row expired' });
+    const reason = 'poison: 3 leases in a row expired';
+    story.other(2, { ...ended, type: 'TaskDead', reason, expirationsInRow: 3 });
+    return story.grant(4, 'w1').told(5);
+  },
+  'waited-while-another-was-killed': () => {
+    const story = new Story().other(1, OF_ANOTHER);
+    const ended = { taskId: story.seqNow, extensions: 0, lastExtension: 0 };
+    story.other(2, { ...ended, type: 'TaskDead', reason: 'not wanted any more' });
     return story.grant(4, 'w1').told(5);
   },
   'waited-while-the-coordinator-was-down': () =>
