@@ -19,6 +19,8 @@ const METADATA_GROWTH = 9;
 /** Whatever of a task or its lease is no payload: metadata, a reason, names, and the rest. */
 const TASK_BYTES =
   METADATA_GROWTH * METADATA_MAX_BYTES + GROWTH * (REASON_MAX_BYTES + 2 * ID_MAX_BYTES) + 2_048;
+/** What is shown of a task has two reasons: of its last failure, and why it is DEAD. */
+const SHOWN_BYTES = TASK_BYTES + GROWTH * REASON_MAX_BYTES;
 /** A letter of a page is no control character, and takes up to three bytes. */
 const PAGE_BYTES = 3 * PAGE_LETTERS;
 
@@ -36,10 +38,10 @@ export function mostBytesOfLeases(max: number, limits: AnswerLimits): number {
 
 /** @returns what the answer that shows one task with its payload and its result may come to. */
 export const mostBytesOfTask = ({ payloadMaxBytes }: ParseLimits): number =>
-  2 * GROWTH * payloadMaxBytes + TASK_BYTES;
+  2 * GROWTH * payloadMaxBytes + SHOWN_BYTES;
 
 /** @param limit the most tasks in the list */
-export const mostBytesOfTasks = (limit: number): number => TASK_BYTES * limit + TASK_BYTES;
+export const mostBytesOfTasks = (limit: number): number => SHOWN_BYTES * (limit + 1);
 
 /** Of the log: a record that is larger than a page is a page of its own. */
 export const mostBytesOfPage = ({ payloadMaxBytes }: ParseLimits): number =>

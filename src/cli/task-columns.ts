@@ -32,17 +32,21 @@ function eligibleText({ state, created_at: created, eligible_at: at }: Fields): 
 }
 
 /**
- * The lease of a running attempt, else why the last one failed or was given back. A task that is
- * COMPLETED or DEAD is so for another reason, which came later.
+ * The lease of a running attempt, why the task is DEAD, or why the last attempt failed or was given
+ * back. A task that is COMPLETED is so for another reason, which came later.
  */
 function detailText(task: Fields): string {
   const { state, lease, last_failure_reason: reason, last_failure_kind: kind } = task;
+  const { dead_reason: death } = task;
   if (typeof lease === 'object' && lease !== null) {
     const { lease_id, worker_id } = lease as Fields;
     return `${lease_id} ${worker_id}`;
   }
+  if (typeof death === 'string') return inOneLine(death);
   if (typeof reason !== 'string') return '';
   const what = kind === 'released' ? 'given back' : 'failed';
-  const when = state === 'COMPLETED' || state === 'DEAD' ? 'before: ' : '';
-  return `${when}${what}: ${reason.trim().replace(/\s+/g, ' ')}`;
+  const when = state === 'COMPLETED' ? 'before: ' : '';
+  return `${when}${what}: ${inOneLine(reason)}`;
 }
+
+const inOneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');

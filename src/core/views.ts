@@ -54,6 +54,7 @@ export function summary(context: Context, row: number): TaskSummary {
   const name = tasks.state(row);
   const waiting = name === 'WAITING';
   const over = !waiting && name !== 'LEASED';
+  const end = over ? context.read(tasks.endRecord(row)) : undefined;
   const inBackoff = waiting && failure !== undefined && tasks.place(row) === failure.seq;
   return {
     taskId,
@@ -69,12 +70,13 @@ export function summary(context: Context, row: number): TaskSummary {
     createdAt: created.at,
     eligibleAt: waiting ? tasks.eligibleAt(row) : undefined,
     lease: currentLease(context, row),
-    endedAt: over ? context.read(tasks.endRecord(row))?.at : undefined,
+    endedAt: end?.at,
     expirations: history?.expirations ?? 0,
     failures: history?.failures ?? 0,
     retryAt: inBackoff ? failure.retryAt : undefined,
     lastFailureReason: failure?.failureReason,
     lastFailureKind: failure?.kind,
+    deadReason: end?.type === 'TaskDead' ? end.reason : undefined,
     metadata: created.metadata,
     records: history?.records ?? recordsWithoutHistory(context, row),
   };

@@ -102,6 +102,7 @@ export const summary = {
   retry_at: a.optional(a.time('When its backoff is over.')),
   last_failure_reason: a.optional(a.words()),
   last_failure_kind: a.optional(a.word(FAILURE_KINDS, 'The last fail.')),
+  dead_reason: a.optional(a.words('Why it is DEAD: what the kill said, or the poison rule.')),
   metadata: a.optional(a.metadata()),
   records: a.count('Records about it in the log.'),
 };

@@ -71,6 +71,7 @@ const SUMMARY: TaskSummary = {
   retryAt: MAX,
   lastFailureReason: zeros(REASON_MAX_BYTES),
   lastFailureKind: 'permanent',
+  deadReason: zeros(REASON_MAX_BYTES),
   metadata: METADATA,
   records: MAX,
 };

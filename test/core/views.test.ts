@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { RequestOf } from '../../src/model/request.ts';
-import type { Standing, TaskList } from '../../src/model/response.ts';
+import type { Standing, TaskList, TaskShown } from '../../src/model/response.ts';
 import { leaseRequest, World } from '../support/world.ts';
 
 const standing = async (world: World, taskId: number): Promise<Standing> =>
@@ -127,6 +127,35 @@ describe('views: who and what stands beside a task', () => {
         ...{ lastExtension: 0, starts: [] },
       },
     ]);
+  });
+});
+
+describe('views: why a task is DEAD', () => {
+  it('is shown of one that was killed and of one that the poison rule ended, alone', async () => {
+    const world = await World.started({ poisonThreshold: 1 });
+    const failed = await world.submit();
+    await world.fail(await world.lease(), { kind: 'permanent' });
+    const killed = await world.submit();
+    await world.fail(await world.lease());
+    await world.ask({ op: 'kill', taskId: killed, reason: 'no longer wanted' });
+    const poisoned = await world.submit();
+    await world.lease();
+    world.time += 10_000;
+    await world.ask(leaseRequest());
+    const reasons = [
+      [failed, 'FAILED', undefined],
+      [killed, 'DEAD', 'no longer wanted'],
+      [poisoned, 'DEAD', 'poison: 1 leases in a row expired without a report'],
+    ];
+    const list = { op: 'tasks', after: 0, limit: 10, order: 'oldest' } as const;
+    const { tasks } = (await world.ask(list)) as TaskList;
+    const inList = tasks.map(({ taskId, state, deadReason }) => [taskId, state, deadReason]);
+    expect(inList).to.deep.equal(reasons);
+    for (const [taskId, state, deadReason] of reasons) {
+      const asked = { op: 'task', taskId: Number(taskId), waitMs: 0, base64: false } as const;
+      const { task } = (await world.ask(asked)) as TaskShown;
+      expect(task).to.include({ state, deadReason });
+    }
   });
 });
 

@@ -172,6 +172,7 @@ describe('answers as JSON', () => {
         retryAt: 9,
         lastFailureReason: 'no',
         lastFailureKind: 'error',
+        deadReason: 'killed',
         metadata: { a: 'b' },
       },
       result: new Uint8Array([255]),
@@ -192,6 +193,7 @@ describe('answers as JSON', () => {
       retry_at: 9,
       last_failure_reason: 'no',
       last_failure_kind: 'error',
+      dead_reason: 'killed',
       metadata: { a: 'b' },
       result_base64: '/w==',
     });

@@ -29,6 +29,7 @@ const summary: TaskSummary = {
   retryAt: 9,
   lastFailureReason: 'no',
   lastFailureKind: 'error',
+  deadReason: 'killed',
   metadata: { a: 'b' },
   records: 1,
 };

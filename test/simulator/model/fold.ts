@@ -41,6 +41,7 @@ export const newTask = (record: TaskCreated): ModelTask => ({
   released: 0,
   releasedInRow: 0,
   lastFailure: undefined,
+  deadReason: undefined,
   endRecord: 0,
   endAt: 0,
   result: undefined,
@@ -110,6 +111,7 @@ function afterEnd(
       killed.end = 'killed';
       killed.endAt = record.at;
     }
+    draft.deadReason = record.reason;
     return end(draft, 'DEAD', record);
   }
   const lease = draftNewestLease(draft);

@@ -169,6 +169,7 @@ function summary(task: ModelTask): TaskSummary {
     retryAt: waiting && failure?.record === task.place ? failure.retryAt : undefined,
     lastFailureReason: failure?.reason,
     lastFailureKind: failure?.kind,
+    deadReason: task.deadReason,
     metadata: task.metadata,
     records: task.records,
   };

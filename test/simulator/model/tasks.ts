@@ -47,6 +47,7 @@ export interface ModelTask {
   readonly released: number;
   readonly releasedInRow: number;
   readonly lastFailure: Failure | undefined;
+  readonly deadReason: string | undefined;
   readonly endRecord: number;
   readonly endAt: number;
   readonly result: Uint8Array | undefined;
@@ -97,6 +98,7 @@ export const copyOf = (task: ModelTask): Draft<ModelTask> => ({
   released: task.released,
   releasedInRow: task.releasedInRow,
   lastFailure: task.lastFailure,
+  deadReason: task.deadReason,
   endRecord: task.endRecord,
   endAt: task.endAt,
   result: task.result,
