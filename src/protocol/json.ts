@@ -7,6 +7,8 @@
 import { isUtf8 } from 'node:buffer';
 import { DEPTH_MAX } from '../model/limits.ts';
 import { type Rejected, rejected } from '../model/refusal.ts';
+import { closingQuote } from './closing-quote.ts';
+import { roundedPath } from './rounded-numbers.ts';
 
 export interface JsonValue {
   readonly kind: 'json';
@@ -14,8 +16,10 @@ export interface JsonValue {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const POINT = 0x2e;
+const EXPONENT = 0x65;
+const CAPITAL_EXPONENT = 0x45;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -25,7 +29,7 @@ const CLOSE_BRACE = 0x7d;
 export function parseJson(bytes: Uint8Array): JsonValue | Rejected {
   if (!isUtf8(bytes)) return rejected('malformed', 'The text is not valid UTF-8.');
   const text = asBuffer(bytes).toString('utf8');
-  const members = countMembers(text);
+  const { members, hasFractions } = scan(text);
   if (members < 0) {
     return rejected('malformed', `The JSON is nested deeper than ${DEPTH_MAX} levels.`);
   }
@@ -40,6 +44,12 @@ export function parseJson(bytes: Uint8Array): JsonValue | Rejected {
   if (members !== countKeys(value)) {
     const field = duplicatePath(text).join('.');
     return rejected('malformed', `The key ${field} is given twice.`, { field });
+  }
+  const rounded = hasFractions ? roundedPath(text)?.join('.') : undefined;
+  if (rounded !== undefined) {
+    return rejected('malformed', `${rounded} has a fraction too small to be read.`, {
+      field: rounded,
+    });
   }
   return { kind: 'json', value };
 }
@@ -62,9 +72,14 @@ function where(error: unknown): string {
   return place === null ? '' : ` (near character ${place[1]})`;
 }
 
-/** @returns how many `key: value` members the text has, or -1 when it is nested too deep. */
-function countMembers(text: string): number {
+/**
+ * Passes over the text once.
+ * @returns how many `key: value` members it has, or -1 when it is nested too deep; and whether a
+ *   number in it may have a fraction
+ */
+function scan(text: string): { readonly members: number; readonly hasFractions: boolean } {
   let members = 0;
+  let hasFractions = false;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
@@ -74,10 +89,15 @@ function countMembers(text: string): number {
       case COLON:
         members += 1;
         break;
+      case POINT:
+      case EXPONENT:
+      case CAPITAL_EXPONENT:
+        hasFractions = true;
+        break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth += 1;
-        if (depth > DEPTH_MAX) return -1;
+        if (depth > DEPTH_MAX) return { members: -1, hasFractions };
         break;
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
@@ -85,7 +105,7 @@ function countMembers(text: string): number {
         break;
     }
   }
-  return members;
+  return { members, hasFractions };
 }
 
 /** Keys in all objects of a value whose depth is bounded already. */
@@ -114,12 +134,18 @@ interface Level {
   index: number;
 }
 
+/** @returns the path by which a text was refused that is well-formed all the same. */
+export function faultPath(text: string): string[] {
+  const twice = duplicatePath(text);
+  return twice.length > 0 ? twice : (roundedPath(text) ?? []);
+}
+
 /**
  * Runs only when a duplicate is known to exist, so it may be slow. The text is well-formed, and
  * its depth is bounded.
  * @returns the path of the first key that its object has already, the key last
  */
-export function duplicatePath(text: string): string[] {
+function duplicatePath(text: string): string[] {
   const levels: Level[] = [];
   for (let i = 0; i < text.length; i += 1) {
     const char = text[i];
@@ -147,16 +173,4 @@ function isKey(text: string, end: number): boolean {
   let at = end + 1;
   while (' \t\r\n'.includes(text[at] ?? '_')) at += 1;
   return text[at] === ':';
-}
-
-/** @returns where the string ends that opens at `open`; past the end when it never does. */
-function closingQuote(text: string, open: number): number {
-  let at = open;
-  for (;;) {
-    at = text.indexOf('"', at + 1);
-    if (at < 0) return text.length;
-    let before = at - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
-    if (((at - before) & 1) === 1) return at;
-  }
 }

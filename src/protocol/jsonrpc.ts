@@ -4,7 +4,7 @@
 import { BATCH_MAX, ID_MAX_BYTES } from '../model/limits.ts';
 import type { Rejected } from '../model/refusal.ts';
 import { readExact } from './exact-lines.ts';
-import { duplicatePath, parseJson } from './json.ts';
+import { faultPath, parseJson } from './json.ts';
 
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
@@ -122,13 +122,13 @@ function bad(id: string, code: number, message: string, data?: object): BadCall 
   return { kind: 'bad', answer: errorAnswer(id, code, message, data) };
 }
 
-/** What cannot be read has no id, except where only a key is given twice. */
+/** What cannot be read has no id, except where only a key or a number is at fault. */
 function unread(line: Buffer, { detail, field }: Rejected): BadCall {
   const text = detail ?? 'The line cannot be read.';
   if (field === undefined) return bad('null', PARSE_ERROR, text);
   const source = line.toString('utf8');
   // The path and not its dotted text: a member may be called `params.x`, with the dot in its name.
-  const [member, ...inside] = duplicatePath(source);
+  const [member, ...inside] = faultPath(source);
   const call: unknown = JSON.parse(source);
   const known = Array.isArray(call) || member === 'id' ? undefined : readCall(call);
   const id = known?.kind === 'call' ? known.id : 'null';

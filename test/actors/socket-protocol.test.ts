@@ -173,6 +173,19 @@ describe('socket protocol', () => {
       'a.b',
       7,
     ],
+    [
+      'a fraction that would be lost',
+      '{"jsonrpc":"2.0","id":7,"method":"tasks","params":{"limit":1.00000000000000000001}}',
+      -32602,
+      'limit',
+      7,
+    ],
+    [
+      'an id whose fraction would be lost',
+      '{"jsonrpc":"2.0","id":9007199254740991.4,"method":"stats"}',
+      -32600,
+      'id',
+    ],
     ['the id twice', '{"jsonrpc":"2.0","id":7,"id":8,"method":"stats"}', -32600, 'id'],
     [
       'an id of the wrong shape',

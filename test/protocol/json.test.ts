@@ -66,6 +66,32 @@ describe('strict JSON', () => {
     });
   }
 
+  const rounded: readonly (readonly [string, string])[] = [
+    ['{"a":1.00000000000000000001}', 'a'],
+    ['{"a":"1.00000000000000000001","b":[0,{"c":0.99999999999999999999}]}', 'b.1.c'],
+    ['{"a":1e-400}', 'a'],
+    ['{"a":-1E-400}', 'a'],
+    ['{"a":9007199254740991.4}', 'a'],
+    ['{"a":900719925474099.14e1}', 'a'],
+    [`{"a":0.${'0'.repeat(300_000)}1}`, 'a'],
+  ];
+  for (const [text, field] of rounded) {
+    it(`refuses the fraction that would be lost in ${text.slice(0, 60)}`, () => {
+      expect(parse(text)).to.include({ reason: 'malformed', field });
+    });
+  }
+
+  it('takes a whole number in whatever way it is written', () => {
+    for (const text of ['1.0', '1e3', '10e-1', '-0', '-0.0', '0e-400', '1.5e1', '0.10e1', '2.5']) {
+      expect(parse(text), text).to.deep.equal({ kind: 'json', value: JSON.parse(text) });
+    }
+    const long = `100${'0'.repeat(300)}e-300`;
+    expect(parse(`{"a":${long},"b":"\\\\","c":"0.${'9'.repeat(40)}"}`)).to.include({
+      kind: 'json',
+    });
+    expect(parse('[true,false,null,1e400]')).to.include({ kind: 'json' });
+  });
+
   it('takes colons, brackets and quotes inside strings for text', () => {
     const value = { a: '{"a":1,"a":2}', 'b:"\\': ['[[[[', '\\', '\\\\"'], c: { a: ':' } };
     expect(parse(JSON.stringify(value))).to.deep.equal({ kind: 'json', value });
