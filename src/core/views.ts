@@ -25,6 +25,8 @@ const SCANNED_MAX = 50_000;
 const AHEAD_MAX = 1_000;
 /** A crash loop can make thousands of starts; the newest are enough to explain a task. */
 const STARTS_MAX = 100;
+/** Of others it is only looked whether they are on a restored log. */
+const BESIDE_MAX = 5_000;
 /** Leases of one worker at its capacity that are named. */
 const LEASES_NAMED = 8;
 
@@ -110,16 +112,26 @@ function recordsWithoutHistory(context: Context, row: number): number {
   }
 }
 
-/** The newest starts after the task's creation, and how many older ones there are. */
-function startsAfter(starts: readonly number[], taskId: number) {
+/**
+ * The newest starts in a task's history, how many older ones there are in it, and all others since
+ * the task's creation, which matter where they are on a restored log.
+ * @param last the newest record of the task, while it is over
+ */
+function startsSince(starts: readonly number[], taskId: number, last = Number.POSITIVE_INFINITY) {
   const first = starts.findLastIndex((seq) => seq < taskId) + 1;
-  const from = Math.max(first, starts.length - STARTS_MAX);
-  return { starts: starts.slice(from), startsLeftOut: from - first };
+  const end = starts.findLastIndex((seq) => seq < last) + 1;
+  const from = Math.max(first, end - STARTS_MAX);
+  const beside = [...starts.slice(first, from), ...starts.slice(end)];
+  return {
+    starts: starts.slice(from, end),
+    startsLeftOut: from - first,
+    startsBeside: beside.slice(-BESIDE_MAX),
+  };
 }
 
 /** The newest starts between the creation of a task and that of its redrive. */
 const startsBetween = (starts: readonly number[], originId: number, heirId: number): number[] =>
-  starts.filter((seq) => seq > originId && seq < heirId).slice(-STARTS_MAX);
+  starts.filter((seq) => seq > originId && seq < heirId).slice(-BESIDE_MAX);
 
 /**
  * Advisory, in no record: the workers that ask for the task's queue. When no worker asks for it:
@@ -180,6 +192,7 @@ export function standing(context: Context, row: number, now: number, asking: Ask
   const { tasks } = state;
   const taskId = tasks.id(row);
   const waiting = tasks.state(row) === 'WAITING';
+  const isOver = !waiting && tasks.state(row) !== 'LEASED';
   const queue = state.queueOf(row);
   const lease = currentLease(context, row);
   const ahead = waiting ? queue.ahead(tasks, row, AHEAD_MAX + 1) : undefined;
@@ -193,7 +206,7 @@ export function standing(context: Context, row: number, now: number, asking: Ask
     now,
     asOf: state.lastSeq,
     lastRecord: tasks.last(row),
-    ...startsAfter(state.starts, taskId),
+    ...startsSince(state.starts, taskId, isOver ? tasks.last(row) : undefined),
     lastExtension: lease === undefined ? 0 : (state.leases.get(lease.leaseId)?.lastExtension ?? 0),
     eligibleAt: waiting ? tasks.eligibleAt(row) : undefined,
     leaseId: lease?.leaseId,

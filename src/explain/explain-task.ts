@@ -96,7 +96,7 @@ export function explain(story: TaskStory): Explanation {
     attempts,
     budget,
     starts,
-    startsLeftOut: standing.startsLeftOut ?? 0,
+    startsLeftOut: leftOutOf(standing, starts),
     statements: [
       ...inOrder(whyStatements(course, story, over)),
       ...overlapStatements(overlaps, [own, ...runs], tell),
@@ -161,20 +161,27 @@ function startsIn({ records, starts, standing }: TaskStory): ExplainedStart[] {
   const first = records[0]?.seq ?? 0;
   const last = records.at(-1)?.seq ?? 0;
   const open = standing.state === 'WAITING' || standing.state === 'LEASED';
+  const cutAt = (standing.startsLeftOut ?? 0) > 0 ? standing.starts[0] : undefined;
   return starts
     .filter(({ record, restored }) => {
       const isRedriven = (standing.redrivenAs ?? record.seq) < record.seq;
       const canBe = restored !== undefined && standing.state !== 'COMPLETED' && !isRedriven;
       return record.seq > first && (open || canBe || record.seq < last);
     })
-    .map(({ record, lastAliveAt, restored }, index) => ({
+    .map(({ record, lastAliveAt, restored }) => ({
       seq: record.seq,
       at: record.at,
       // Before the first of a list that was cut, the coordinator may have been down at any time.
-      lastAliveAt: index === 0 && (standing.startsLeftOut ?? 0) > 0 ? undefined : lastAliveAt,
+      lastAliveAt: record.seq === cutAt ? undefined : lastAliveAt,
       restored,
       clockOffsetMs: record.at - record.startedAt,
     }));
+}
+
+/** Of the older ones, those on a restored log are listed. */
+function leftOutOf(standing: Standing, starts: readonly ExplainedStart[]): number {
+  const [first = 0] = standing.starts;
+  return (standing.startsLeftOut ?? 0) - starts.filter(({ seq }) => seq < first).length;
 }
 
 /** By the record of the event that a statement tells: the order of time. */

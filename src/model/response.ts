@@ -72,10 +72,15 @@ export interface Standing {
   readonly lastRecord: number;
   /** The running lease's newest extension, 0 when there is none. */
   readonly lastExtension: number;
-  /** CoordinatorStarted records after the task's creation, ascending, the newest 100. */
+  /**
+   * CoordinatorStarted records after the task's creation, and before its newest record when it is
+   * over: ascending, the newest 100.
+   */
   readonly starts: readonly number[];
   /** How many older ones there are after the task's creation. */
   readonly startsLeftOut?: number | undefined;
+  /** All other CoordinatorStarted records after the task's creation, the newest 5 000. */
+  readonly startsBeside?: readonly number[] | undefined;
   readonly eligibleAt?: number | undefined;
   readonly leaseId?: number | undefined;
   readonly leaseExpiry?: number | undefined;

@@ -33,7 +33,7 @@ export function readStory(log: StoryLog, standing: Standing): TaskStory {
   }
   return {
     records,
-    starts: startsOf(log, standing.starts),
+    starts: startsOf(log, [...standing.starts, ...restoredBeside(log, standing)]),
     standing,
     leftOut,
     between: readWaits(get, queueNames(log), records),
@@ -64,9 +64,14 @@ function readRelative(log: StoryLog, relative: Relative): RelativeStory[] {
   return records[0]?.seq === taskId ? [{ role, taskId, state, records, restores }] : [];
 }
 
+/** Starts that no story lists, but for those on a restored log. */
+const restoredBeside = (log: StoryLog, { startsBeside = [] }: Standing): number[] =>
+  startsBeside.filter((seq) => log.skippedBefore(seq) > 0);
+
 function startsOf(log: StoryLog, starts: readonly number[]): StartRead[] {
   const get: Get = (seq) => log.get(seq);
-  return starts.flatMap((seq): StartRead[] => {
+  const ascending = starts.toSorted((a, b) => a - b);
+  return ascending.flatMap((seq): StartRead[] => {
     const record = get(seq);
     if (record?.type !== 'CoordinatorStarted') return [];
     const skipped = log.skippedBefore(seq);
