@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import {
-  AGREED,
   type AgreedKnobs,
   type Agreement,
   agreedOf,
@@ -16,6 +15,7 @@ import { readAgreement } from '../cluster/joining.ts';
 import { askToStepDown, forgetNode, freeRoom, readLeader } from '../cluster/step-down.ts';
 import type { Etcd } from '../log/etcd/etcd.ts';
 import type { Keys } from '../log/etcd/keys.ts';
+import { DECIDING } from '../model/knobs.ts';
 import { FORMAT_VERSION } from '../model/records.ts';
 import type { EtcdSettings } from '../settings/cluster-settings.ts';
 import { type KnobName, type KnobValues, keyOf } from '../settings/knob-table.ts';
@@ -53,7 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     name: 'init',
     summary: 'make a cluster in etcd, with an empty log or that of a server',
-    knobs: AGREED,
+    knobs: DECIDING,
     more: (command) =>
       void command.option('--from <dir>', 'the data directory of a stopped server to go on with'),
     run: init,
@@ -69,7 +69,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     name: 'agree',
     summary: 'set the knobs that all nodes share; what is not given gets its default',
-    knobs: AGREED,
+    knobs: DECIDING,
     run: agree,
   },
   { name: 'free', summary: 'make room when etcd is full', run: free },
@@ -134,7 +134,7 @@ async function agree({ etcd, keys, settings, values, io, json }: Operated): Prom
 
 /** Each knob is named that changed: one that was not given may have changed to its default. */
 function changesText(before: AgreedKnobs, now: AgreedKnobs): string {
-  const changed = AGREED.filter((name) => before[name] !== now[name]);
+  const changed = DECIDING.filter((name) => before[name] !== now[name]);
   if (changed.length === 0) return 'nothing changes: the cluster has these settings already';
   const lines = changed.map((name) => `${keyOf(name)}: ${before[name]} before, ${now[name]} now`);
   const next = 'the nodes of the cluster must be started with these settings from now on';

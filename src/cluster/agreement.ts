@@ -2,24 +2,11 @@
 // decide by other settings could change, at a takeover, what was promised to a worker.
 
 import { jsonBytes, numberIn, readStrictly, textIn } from '../log/etcd/strict-json.ts';
-import type { CoreKnobs } from '../model/knobs.ts';
+import { type CoreKnobs, DECIDING } from '../model/knobs.ts';
 import { FORMAT_VERSION } from '../model/records.ts';
 import { ClusterError } from './cluster-error.ts';
 
-/** The knobs by which records are decided. */
-export const AGREED = [
-  'leaseDurationMs',
-  'heartbeatIntervalMs',
-  'executionWindowMs',
-  'maxRetries',
-  'backoffMs',
-  'backoffFactor',
-  'poisonThreshold',
-  'retentionMs',
-  'retentionFailedMs',
-] as const satisfies readonly (keyof CoreKnobs)[];
-type AgreedKnob = (typeof AGREED)[number];
-export type AgreedKnobs = Readonly<Record<AgreedKnob, number>>;
+export type AgreedKnobs = Pick<CoreKnobs, (typeof DECIDING)[number]>;
 
 export interface Agreement {
   /** Random: names the log that the cluster agrees on. */
@@ -30,7 +17,7 @@ export interface Agreement {
 }
 
 export const agreedOf = (knobs: AgreedKnobs): AgreedKnobs =>
-  Object.fromEntries(AGREED.map((name) => [name, knobs[name]])) as AgreedKnobs;
+  Object.fromEntries(DECIDING.map((name) => [name, knobs[name]])) as AgreedKnobs;
 
 export const encodeAgreement = ({ log, format, knobs }: Agreement): Uint8Array =>
   jsonBytes({ log, format, knobs: agreedOf(knobs) });
@@ -49,7 +36,7 @@ export function assertAgreed({ format, knobs }: Agreement, own: AgreedKnobs): vo
     const versions = `format ${format}, and this build knows the format ${FORMAT_VERSION}`;
     throw new ClusterError('CLUSTER_FORMAT', `the records of the cluster have the ${versions}`);
   }
-  const name = AGREED.find((one) => knobs[one] !== own[one]);
+  const name = DECIDING.find((one) => knobs[one] !== own[one]);
   if (name === undefined) return;
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   throw new ClusterError(

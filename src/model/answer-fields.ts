@@ -91,23 +91,14 @@ export const caused = () =>
       description: 'The number of the record that the request caused; null: none.',
     }),
   );
-export const next = () =>
-  field<number | null, string | null>(
-    'next',
-    as({
-      type: ['string', 'null'],
-      description: 'Give it as `after` to go on; null: the end was reached.',
-    }),
-  );
+const whereToGoOn = () =>
+  as({
+    type: ['string', 'null'],
+    description: 'Give it as `after` to go on; null: the end was reached.',
+  });
+export const next = () => field<number | null, string | null>('next', whereToGoOn());
 /** Of a list whose places are texts. */
-export const cursor = () =>
-  field<string | null>(
-    'json',
-    as({
-      type: ['string', 'null'],
-      description: 'Give it as `after` to go on; null: the end was reached.',
-    }),
-  );
+export const cursor = () => field<string | null>('json', whereToGoOn());
 export const rate = (description: string) =>
   field<number>('plain', asNumber({ minimum: 0, description }));
 export const names = (description: string) =>

@@ -18,5 +18,18 @@ export interface CoreKnobs {
   readonly answerMaxBytes: number;
 }
 
+/** The knobs by which records are decided. */
+export const DECIDING = [
+  'leaseDurationMs',
+  'heartbeatIntervalMs',
+  'executionWindowMs',
+  'maxRetries',
+  'backoffMs',
+  'backoffFactor',
+  'poisonThreshold',
+  'retentionMs',
+  'retentionFailedMs',
+] as const satisfies readonly (keyof CoreKnobs)[];
+
 /** The longest duration that the interface takes, 100 years; longer ones are malformed. */
 export const DURATION_MAX_MS = 3_153_600_000_000;

@@ -3,19 +3,13 @@
 // the exchange. The requests of a batch are remembered one by one.
 
 import http from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import { unavailable } from '../model/refusal.ts';
 import { answerOf } from '../protocol/answer-frame.ts';
 import { answerFate, requestFate } from './crossing.ts';
+import { type Listening, listening } from './listening.ts';
 import type { Points } from './points.ts';
 import { httpAnswers, httpRequests, jsonOf, takeAnswer } from './requests.ts';
 import type { Exchange, Traffic } from './traffic.ts';
-
-/** A proxy for one worker process. */
-export interface Proxy {
-  readonly port: number;
-  close(): Promise<void>;
-}
 
 export interface Between {
   readonly worker: number;
@@ -36,24 +30,12 @@ const REFUSED = answerOf(
   unavailable('recovering', 'The rehearsal refuses requests for a while.', 1_000),
 );
 
-export async function httpProxy(between: Between): Promise<Proxy> {
-  const sockets = new Set<Socket>();
-  const server = http.createServer((request, response) => {
-    serve(between, request, response).catch(() => response.destroy());
-  });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
+export const httpProxy = (between: Between): Promise<Listening> =>
+  listening(
+    http.createServer((request, response) => {
+      serve(between, request, response).catch(() => response.destroy());
+    }),
+  );
 
 async function serve(
   between: Between,

@@ -3,7 +3,7 @@
 // newest one seen for the same task. `GET ?task_id=T2` answers how many effects a task has.
 
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type Listening, listening } from './listening.ts';
 import type { Points } from './points.ts';
 import { jsonOf } from './requests.ts';
 import type { Traffic } from './traffic.ts';
@@ -17,28 +17,13 @@ export interface LedgerOptions {
   workerOf(fencingToken: number): number;
 }
 
-export class Ledger {
-  readonly port: number;
-  private readonly server: http.Server;
-
-  private constructor(server: http.Server) {
-    this.server = server;
-    this.port = (server.address() as AddressInfo).port;
-  }
-
-  static async open(options: LedgerOptions): Promise<Ledger> {
-    const newest = new Map<string, number>();
-    const server = http.createServer((request, response) => {
+export function openLedger(options: LedgerOptions): Promise<Listening> {
+  const newest = new Map<string, number>();
+  return listening(
+    http.createServer((request, response) => {
       serve(options, newest, request, response).catch(() => response.destroy());
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Ledger(server);
-  }
-
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
+    }),
+  );
 }
 
 async function serve(

@@ -3,35 +3,28 @@
 // remembers the exchange. The calls of a batch are remembered one by one. A line that holds no
 // call passes unchanged.
 
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { unavailable } from '../model/refusal.ts';
 import { formatRefusal } from '../protocol/answer-text.ts';
 import { answerFate, requestFate } from './crossing.ts';
-import type { Between, Proxy } from './http-proxy.ts';
+import type { Between } from './http-proxy.ts';
+import { type Listening, listening } from './listening.ts';
 import { type Json, lineRequest, objectOf, takeAnswer } from './requests.ts';
 import type { Exchange } from './traffic.ts';
 
 const REFUSED = unavailable('recovering', 'The rehearsal refuses requests for a while.');
 
-export async function lineProxy(between: Between): Promise<Proxy> {
+export function lineProxy(between: Between): Promise<Listening> {
   const sockets = new Set<Socket>();
-  const keep = (socket: Socket): Socket => {
-    sockets.add(socket);
-    return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-  };
   const server = createServer({ allowHalfOpen: true }, (worker) => {
-    const options = { port: between.toPort, host: '127.0.0.1', allowHalfOpen: true };
-    new Line(between, keep(worker), keep(connect(options))).open();
+    const behind = connect({ port: between.toPort, host: '127.0.0.1', allowHalfOpen: true });
+    sockets.add(behind);
+    behind.on('close', () => sockets.delete(behind));
+    for (const socket of [worker, behind]) socket.on('error', () => {});
+    new Line(between, worker, behind).open();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return listening(server, sockets);
 }
 
 /** One connection of a worker, and the one behind it. */

@@ -11,9 +11,10 @@ import { TRANSITIONS } from '../model/transitions.ts';
 import { patienceMs, startMs, stopMs } from './allowances.ts';
 import type { CleanUp } from './clean-up.ts';
 import type { CoordinatorRequests } from './coordinator-requests.ts';
-import { httpProxy, type Proxy } from './http-proxy.ts';
-import { Ledger } from './ledger.ts';
+import { httpProxy } from './http-proxy.ts';
+import { openLedger } from './ledger.ts';
 import { lineProxy } from './line-proxy.ts';
+import type { Listening } from './listening.ts';
 import { whyNoTaskTaken } from './no-task-taken.ts';
 import { type Arrival, type Held, type Point, Points } from './points.ts';
 import { bareEnv, type CoordinatorOptions, RehearsedCoordinator } from './rehearsed-coordinator.ts';
@@ -70,8 +71,8 @@ export class Run {
   readonly options: RunOptions;
   private readonly dir: string;
   readonly coordinator: CoordinatorRequests;
-  private readonly proxies: Proxy[] = [];
-  private ledger: Ledger | undefined;
+  private readonly proxies: Listening[] = [];
+  private ledger: Listening | undefined;
   private restarts = 0;
   private isClosing = false;
   /** Workers that are being started. Their proxies would outlive a run that closed meanwhile. */
@@ -91,7 +92,7 @@ export class Run {
     if (options.ledger !== undefined) {
       const { points, traffic } = run;
       const workerOf = (token: number): number => run.workerOf(`L${token}`);
-      run.ledger = await Ledger.open({ points, traffic, workerOf, ...options.ledger });
+      run.ledger = await openLedger({ points, traffic, workerOf, ...options.ledger });
     }
     return run;
   }

@@ -6,6 +6,7 @@ import type { HttpIngressData } from '../../actors/ingress/start-data.ts';
 import { Progress } from '../../actors/shared/progress.ts';
 import { planSystem } from '../../actors/supervisor/plan.ts';
 import { Client, type ClientOptions, type Handler, type LeaseRef } from '../index.ts';
+import { DECIDING } from '../model/knobs.ts';
 import { type KnobName } from '../settings/knob-table.ts';
 import { readSettings } from '../settings/settings.ts';
 import { MemoryLoop, type Operation } from './memory-loop.ts';
@@ -36,18 +37,7 @@ export interface TestCoordinatorOptions {
   readonly payloadMaxBytes?: number;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set<KnobName>([
-  'leaseDurationMs',
-  'heartbeatIntervalMs',
-  'executionWindowMs',
-  'maxRetries',
-  'backoffMs',
-  'backoffFactor',
-  'poisonThreshold',
-  'retentionMs',
-  'retentionFailedMs',
-  'payloadMaxBytes',
-]);
+const OPTIONS: ReadonlySet<string> = new Set<KnobName>([...DECIDING, 'payloadMaxBytes']);
 const HEARTBEAT_MS = 50;
 
 /**

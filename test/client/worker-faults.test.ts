@@ -6,8 +6,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
-import { httpProxy, type Proxy } from '../../src/rehearse/http-proxy.ts';
+import { httpProxy } from '../../src/rehearse/http-proxy.ts';
 import { lineProxy } from '../../src/rehearse/line-proxy.ts';
+import type { Listening } from '../../src/rehearse/listening.ts';
 import { Points } from '../../src/rehearse/points.ts';
 import { Traffic } from '../../src/rehearse/traffic.ts';
 import { inTurn, sized } from '../support/tier.ts';
@@ -132,7 +133,7 @@ describe('workers under faults', () => {
 
   for (const kind of inTurn(['http', 'tcp'] as const)) {
     describe(`behind a proxy that cuts 5 % of the connections over ${kind}`, () => {
-      let proxy: Proxy;
+      let proxy: Listening;
       let traffic: Traffic;
       let url: string;
       const cuts = (): number =>

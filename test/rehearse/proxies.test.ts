@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { httpProxy, type Proxy } from '../../src/rehearse/http-proxy.ts';
+import { httpProxy } from '../../src/rehearse/http-proxy.ts';
 import { lineProxy } from '../../src/rehearse/line-proxy.ts';
+import type { Listening } from '../../src/rehearse/listening.ts';
 import { Points } from '../../src/rehearse/points.ts';
 import { httpRequests, lineRequest, pointsOf } from '../../src/rehearse/requests.ts';
 import { type Asked, Traffic } from '../../src/rehearse/traffic.ts';
@@ -57,7 +58,7 @@ describe('the requests of a message', () => {
 
 describe('the HTTP proxy of a rehearsal', () => {
   let backend: http.Server;
-  let proxy: Proxy;
+  let proxy: Listening;
   let points: Points;
   let traffic: Traffic;
   let answer: object;
@@ -127,7 +128,7 @@ describe('the HTTP proxy of a rehearsal', () => {
 
 describe('the line proxy of a rehearsal', () => {
   let backend: net.Server;
-  let proxy: Proxy;
+  let proxy: Listening;
   let points: Points;
   let traffic: Traffic;
   let lines: string[];
