@@ -1,6 +1,7 @@
 // Owns the reading of the knobs: flag before environment before file before default, and the
 // refusal of what is out of range. It writes nothing; the files that it needs are read for it.
 
+import path from 'node:path';
 import { errnoText } from '../model/errno-text.ts';
 import { DURATION_EXAMPLES, readDuration } from '../model/read-duration.ts';
 import { parseJson } from '../protocol/json.ts';
@@ -47,6 +48,7 @@ type Found = readonly [value: Value, source: Source];
 /** @throws KnobError */
 export function readSettings(from: SettingSources): Settings {
   const { values, sources } = readKnobs(from);
+  archiveApart(values);
   const [token, tokenSource] = tokenOf(from, values);
   if (token === undefined) onlyLoopback(values);
   const cluster = clusterSettings(values, from.readFile);
@@ -154,24 +156,24 @@ function isOf(knob: Knob, given: unknown): boolean {
   }
 }
 
-function readConfig({ configFile: path, readFile }: SettingSources): ReadonlyMap<string, unknown> {
-  if (path === undefined) return new Map();
+function readConfig({ configFile, readFile }: SettingSources): ReadonlyMap<string, unknown> {
+  if (configFile === undefined) return new Map();
   let text: string;
   try {
-    text = readFile(path);
+    text = readFile(configFile);
   } catch (error) {
-    throw new KnobError(`--config ${path}: ${errnoText(error)}`);
+    throw new KnobError(`--config ${configFile}: ${errnoText(error)}`);
   }
   const parsed = parseJson(Buffer.from(text));
-  if (parsed.kind !== 'json') throw new KnobError(`--config ${path}: ${parsed.detail}`);
+  if (parsed.kind !== 'json') throw new KnobError(`--config ${configFile}: ${parsed.detail}`);
   const content = parsed.value;
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new KnobError(`--config ${path}: a JSON object is expected, with knobs by name`);
+    throw new KnobError(`--config ${configFile}: a JSON object is expected, with knobs by name`);
   }
   const known = new Set(KNOB_NAMES.map(keyOf));
   const found = new Map(Object.entries(content));
   for (const key of found.keys()) {
-    if (!known.has(key)) throw new KnobError(`--config ${path}: there is no knob ${key}`);
+    if (!known.has(key)) throw new KnobError(`--config ${configFile}: there is no knob ${key}`);
   }
   return found;
 }
@@ -190,6 +192,12 @@ function heartbeatInterval(
         ` ${Math.floor(lease / 2)} (ms) is expected`,
     );
   }
+}
+
+/** The archive is a log of its own: two logs in one directory would be taken for one. */
+function archiveApart({ dataDir, archiveDir }: KnobValues): void {
+  if (archiveDir === undefined || path.resolve(archiveDir) !== path.resolve(dataDir)) return;
+  throw new KnobError(`${flagOf('archiveDir')}: ${archiveDir} is the data directory itself`);
 }
 
 function tokenOf(from: SettingSources, { tokenFile }: KnobValues): [string | undefined, Source] {

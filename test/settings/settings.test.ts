@@ -191,6 +191,14 @@ describe('settings', () => {
       .and.include('--tick-ms');
   });
 
+  it('refuse the data directory for the archive, however it is written', () => {
+    for (const archiveDir of ['d', './d', 'd/', 'x/../d', `${process.cwd()}/d`]) {
+      const said = refused({ flags: { dataDir: 'd', archiveDir } });
+      expect(said).to.include('--archive-dir').and.include('is the data directory itself');
+    }
+    expect(refused({ flags: { archiveDir: 'leasehold-data' } })).to.include('--archive-dir');
+  });
+
   it('refuse a file that is missing, no JSON, no object, or names a knob that is none', () => {
     expect(refused({ configFile: 'gone' })).to.include('gone');
     for (const content of ['{', '[]', 'null', '7', '{"lease_duration": 1}', '{"token": "x"}']) {
