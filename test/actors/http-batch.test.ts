@@ -96,7 +96,7 @@ describe('a batch over HTTP', () => {
     const asked = (): string[] =>
       stage.coordinator.asked.slice(before).map(({ request }) => request.op);
     const report = { op: 'complete', task_id: 'T1', lease_id: 'L2' };
-    const leases = Array.from({ length: 20 }, () => ({ op: 'lease', worker_id: 'w', max: 1_000 }));
+    const leases = Array.from({ length: 20 }, () => ({ op: 'lease', worker_id: 'w', max: 250 }));
     const sent = send(stage.port, 'POST', '/v1/batch', { requests: [...leases, report] });
     while (opened.length < 15) await new Promise((resolve) => setImmediate(resolve));
     // The mailbox and the ingress have their turns; nothing else is asked meanwhile.

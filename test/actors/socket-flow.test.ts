@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { mostBytesOfTask } from '../../actors/ingress/batch-bytes.ts';
 import { monotonicMs } from '../../actors/shared/clock.ts';
 import { SocketPeer } from '../../actors/socket/peer.ts';
 import { SocketServer } from '../../actors/socket/socket-server.ts';
@@ -119,9 +120,10 @@ describe('socket flow', () => {
   });
 
   it('refuses what has no room beside the answers that are there', async () => {
-    backend.answersMaxBytes = 200_000;
+    const most = mostBytesOfTask(backend.limits);
+    backend.answersMaxBytes = 4 * most;
     const peer = open();
-    const large = 'x'.repeat(50_000);
+    const large = 'x'.repeat(most);
     backend.onAsk = ({ answer }) => answer(`"${large}"`);
     const reads = [1, 2, 3, 4].map((id) => JSON.parse(call(id, 'task', { task_id: `T${id}` })));
     peer.send(JSON.stringify(reads));
