@@ -3,7 +3,7 @@
 // appended and that replay refuses would stop every later start. It changes nothing.
 
 import { assertNever } from '../model/assert.ts';
-import type { LogRecord, TaskDead, TaskFailed } from '../model/records.ts';
+import type { LogRecord, TaskFailed } from '../model/records.ts';
 import { FORMAT_VERSION } from '../model/records.ts';
 import type { TaskStateName } from '../model/request.ts';
 import { transitionOf } from '../model/transitions.ts';
@@ -111,7 +111,7 @@ function checkCondition(
       return ended.outcome === undefined ? undefined : 'the lease has an outcome already';
     }
     case 'TaskDead':
-      return checkEnd(lease, record) ?? checkPoison(state, row, record);
+      return checkEnd(lease, record);
     case 'LeaseExtended':
     case 'LeaseExpired':
     case 'TaskCompleted':
@@ -169,18 +169,6 @@ function checkEnd(
     record.lastExtension === (lease?.lastExtension ?? 0)
     ? undefined
     : `tells of ${record.extensions} extensions, the lease had ${lease?.extensions ?? 0}`;
-}
-
-/** Only the poison rule says how many leases ran out in a row, and it holds for a WAITING task. */
-function checkPoison(
-  state: State,
-  row: number,
-  { expirationsInRow: told }: TaskDead,
-): string | undefined {
-  if (told === undefined) return undefined;
-  const inRow = state.histories.get(row)?.expirationsInRow ?? 0;
-  if (state.tasks.state(row) === 'WAITING' && told > 0 && told === inRow) return undefined;
-  return `tells of ${told} expiries in a row, the task had ${inRow}`;
 }
 
 const notCurrent = (leaseId: number): string => `lease ${leaseId} is not the current one`;

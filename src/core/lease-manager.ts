@@ -41,8 +41,7 @@ export function nextGrant(
   // At a grant and not at the last expiry: time alone ends no task (R13, R23).
   if (isPoisoned(context, row, knobs.poisonThreshold)) {
     const inRow = state.histories.get(row)?.expirationsInRow ?? 0;
-    const record = dead(context, subject, poisonReason(inRow), now);
-    return { record: { ...record, expirationsInRow: inRow }, subject };
+    return { record: dead(context, subject, poisonReason(inRow), now), subject };
   }
   const window = state.contracts.at(state.tasks.contract(row)).executionWindowMs;
   const record: LeaseGranted = {

@@ -26,7 +26,7 @@ import { heirStatement, originStatement, type RelativeStory, runOf } from './rel
 import { clockOf, noStart, startStatements } from './restarts.ts';
 import { lostOf, overlapLacks, restoresOf } from './restores.ts';
 import { explainRecords } from './rows.ts';
-import { type EndRecord, endOf, overBy, summaryOf } from './summary.ts';
+import { type EndRecord, endOf, isPoisoned, overBy, summaryOf } from './summary.ts';
 import { waitOf } from './waits.ts';
 
 /** What is to be explained; everything in it was read from the log, but for `standing`. */
@@ -91,7 +91,7 @@ export function explain(story: TaskStory): Explanation {
     originTaskId: created.originTaskId,
     redrivenAs: standing.redrivenAs,
     summary: summaryOf(standing, attempts, own.restores),
-    records: explainRecords(records, tell),
+    records: explainRecords(records, tell, isPoisoned(over, attempts)),
     recordsLeftOut: beats + (story.leftOut ?? 0),
     attempts,
     budget,

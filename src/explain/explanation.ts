@@ -83,8 +83,8 @@ export interface Between {
   readonly grants: number;
   readonly firstGrant?: number | undefined;
   readonly lastGrant?: number | undefined;
-  /** Tasks of the same queue that a lease request ended by the poison rule. */
-  readonly poisoned: number;
+  /** Tasks of the same queue that ended as DEAD: a lease request may have done it (poison). */
+  readonly deaths: number;
   /** Grants of tasks of other queues. */
   readonly grantsElsewhere: number;
   /** The newest lease that ended in between and was held by the worker that got the grant. */

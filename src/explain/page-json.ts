@@ -91,7 +91,7 @@ function waitJson(wait: Wait | undefined): Record<string, unknown> | undefined {
     down_at_most_ms: downMs,
     starts,
     grants_of_queue: between?.grants,
-    poisoned_of_queue: between?.poisoned,
+    deaths_of_queue: between?.deaths,
     grants_elsewhere: between?.grantsElsewhere,
     freed:
       freed === undefined

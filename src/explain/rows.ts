@@ -8,8 +8,16 @@ import { type From, letterOf, transitionAfter } from '../model/transitions.ts';
 import type { ExplainedRecord } from './explanation.ts';
 import { nameText, plural, reasonText, type Teller } from './names.ts';
 
-/** @param records the records of one task, ascending */
-export function explainRecords(records: readonly LogRecord[], tell: Teller): ExplainedRecord[] {
+/**
+ * @param records the records of one task, ascending
+ * @param poisoned whether the poison rule made its TaskDead
+ */
+export function explainRecords(
+  records: readonly LogRecord[],
+  tell: Teller,
+  poisoned: boolean,
+): ExplainedRecord[] {
+  const end = poisoned ? 'ended by the poison rule' : 'killed';
   let state: From = 'NONE';
   return records.map((record) => {
     const row = transitionAfter(state, record);
@@ -23,15 +31,21 @@ export function explainRecords(records: readonly LogRecord[], tell: Teller): Exp
       after: row.to,
       letter: letterOf(row),
       rule: row.when,
-      text: rowText(record, tell),
+      text: rowText(record, tell, end),
       kind: record.type === 'TaskFailed' ? record.kind : undefined,
     };
   });
 }
 
-/** @returns the record in words, without its number, time and type */
-function rowText(record: LogRecord, tell: Teller): string {
-  const { event, lease, worker, reason, fact, more } = describeRecord(named(record), speaker(tell));
+/**
+ * @param end the words for what ended the task in its TaskDead
+ * @returns the record in words, without its number, time and type
+ */
+export function rowText(record: LogRecord, tell: Teller, end: string): string {
+  const words = describeRecord(named(record), speaker(tell));
+  // A TaskDead by itself does not tell who ended the task: the records before it do.
+  const event = record.type === 'TaskDead' ? end : words.event;
+  const { lease, worker, reason, fact, more } = words;
   const subject = worker === undefined ? lease : `${lease} to ${worker}`;
   const facts = [subject, reason, fact, ...more, ...besides(record)];
   return `${event}: ${facts.filter((part) => part !== undefined).join(', ')}`;

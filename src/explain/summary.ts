@@ -5,6 +5,7 @@ import { FREE_RELEASES_IN_ROW } from '../model/limits.ts';
 import {
   isEnd,
   type LogRecord,
+  poisonReason,
   type TaskCompleted,
   type TaskDead,
   type TaskFailed,
@@ -64,6 +65,16 @@ export type EndRecord = TaskCompleted | TaskFailed | TaskDead;
 /** The record that made the task COMPLETED, FAILED or DEAD; undefined while none did. */
 export const overBy = (records: readonly LogRecord[]): EndRecord | undefined =>
   records.findLast(isEnd) as EndRecord | undefined;
+
+/** Whether the coordinator ended the task by its poison rule; its reason counts the expiries. */
+export function isPoisoned(
+  end: EndRecord | undefined,
+  attempts: readonly ExplainedAttempt[],
+): boolean {
+  if (end?.type !== 'TaskDead' || attempts.at(-1)?.endRecord === end.seq) return false;
+  const inRow = expiredInRow(attempts).length;
+  return inRow > 0 && end.reason === poisonReason(inRow);
+}
 
 /** Why the task is over; undefined while it is not. */
 export function endOf(
@@ -139,12 +150,13 @@ function dead(end: TaskDead, attempts: readonly ExplainedAttempt[], tell: Teller
       'before it calls again.';
     return { topic: 'end', record: end.seq, text, records: [last.leaseId, end.seq] };
   }
-  if (end.expirationsInRow !== undefined) {
+  const inRow = expiredInRow(attempts);
+  if (isPoisoned(end, attempts)) {
     const text =
       `At ${tell.at(end.at)} the coordinator ended the task by the poison rule, when a lease ` +
       `request came to it, instead of granting it again: ${reason}. What counts is a lease that ` +
       'runs out; an accepted report would have set the count to 0, a late one does not.';
-    const ends = expiredInRow(attempts).map(({ endRecord }) => endRecord);
+    const ends = inRow.map(({ endRecord }) => endRecord);
     return { topic: 'end', record: end.seq, text, records: recordsOf(...ends, end.seq) };
   }
   const text = `The task was killed at ${tell.at(end.at)}, while nobody held it: ${reason}.`;

@@ -78,7 +78,7 @@ function downTexts({ starts, downMs, isLost }: Wait): string[] {
 
 function betweenTexts(
   { workerId, grantedAt, wait }: ExplainedAttempt,
-  { grants, firstGrant, lastGrant, poisoned, grantsElsewhere, freed }: Between,
+  { grants, firstGrant, lastGrant, deaths, grantsElsewhere, freed }: Between,
   queue: string,
   records: number[],
 ): string[] {
@@ -94,11 +94,10 @@ function betweenTexts(
     );
     if (firstGrant !== undefined) records.push(firstGrant);
     if (lastGrant !== undefined) records.push(lastGrant);
-  } else if (poisoned > 0) {
-    const were = poisoned === 1 ? 'was' : 'were';
+  } else if (deaths > 0) {
     texts.push(
-      `No task of queue ${queue} was granted meanwhile, but ${poisoned} ${were} ended by the ` +
-        'poison rule, when a lease request came to it.',
+      `No task of queue ${queue} was granted meanwhile, but ${deaths} ended as DEAD: by a kill, ` +
+        'or because a lease request came to it and the poison rule ended it.',
     );
   } else {
     const other =

@@ -173,9 +173,6 @@ const taskDead: Describe<TaskDead> = (f, r) => ({
   extensions: extensionsOf(f, r),
   lastExtension: lastExtensionOf(f, r),
   reason: f.text('reason', r.reason),
-  expirationsInRow: f.has(2, r.expirationsInRow !== undefined)
-    ? f.count('expirations_in_row', r.expirationsInRow)
-    : undefined,
 });
 
 const coordinatorStarted: Describe<CoordinatorStarted> = (f, r) => {

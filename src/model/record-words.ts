@@ -69,11 +69,8 @@ export function describeRecord(record: DescribedRecord, say: Speaker): RecordWor
       const fact = `${record['report']} under a lease that was over`;
       return { event: 'late report', change: 'unchanged', lease, fact, more: [] };
     }
-    case 'TaskDead': {
-      const poisoned = record['expirationsInRow'] !== undefined;
-      const event = poisoned ? 'ended by the poison rule' : 'killed';
-      return { event, change: '→ DEAD', reason: say.text(record['reason']), more: [] };
-    }
+    case 'TaskDead':
+      return { event: 'made DEAD', change: '→ DEAD', reason: say.text(record['reason']), more: [] };
     case 'CoordinatorStarted':
       return { event: 'coordinator started', fact: `epoch ${record['epoch']}`, more: [] };
     case 'HistoryForgotten':

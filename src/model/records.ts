@@ -128,7 +128,7 @@ export interface TaskCancelled extends Base {
   readonly report: ReportVerb;
 }
 
-/** The reason of the coordinator's own TaskDead. A kill may give the same text for its reason. */
+/** The reason of the coordinator's own TaskDead, whole: a kill may begin with the same word. */
 export const poisonReason = (inRow: number): string =>
   `poison: ${inRow} leases in a row expired without a report`;
 
@@ -136,8 +136,6 @@ export interface TaskDead extends Base, EndsLease {
   readonly type: 'TaskDead';
   readonly taskId: number;
   readonly reason: string;
-  /** So many leases ran out in a row. Present exactly when the poison rule ended the task (R23). */
-  readonly expirationsInRow?: number | undefined;
 }
 
 /** Changes no task: it makes a restart a fact of the log, and its number is the epoch (R30). */

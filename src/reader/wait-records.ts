@@ -52,7 +52,7 @@ interface Span {
 function between(get: Get, queueOf: QueueOf, { eligible, grant, queue, most }: Span) {
   const grants: number[] = [];
   let grantsElsewhere = 0;
-  let poisoned = 0;
+  let deaths = 0;
   let freed: FreedLease | undefined;
   let looked = 0;
   for (let seq = grant.seq - 1; seq > eligible.seq; seq -= 1) {
@@ -66,22 +66,19 @@ function between(get: Get, queueOf: QueueOf, { eligible, grant, queue, most }: S
       if (queueOf(record) === queue) grants.push(seq);
       else grantsElsewhere += 1;
     }
-    if (byPoisonRule(record) && queueOf(record) === queue) poisoned += 1;
+    if (record.type === 'TaskDead' && queueOf(record) === queue) deaths += 1;
     freed ??= freedBy(get, record, grant);
   }
   const told: Between = {
     grants: grants.length,
     firstGrant: grants.at(-1),
     lastGrant: grants[0],
-    poisoned,
+    deaths,
     grantsElsewhere,
     freed,
   };
   return { looked, between: told };
 }
-
-const byPoisonRule = (record: LogRecord): boolean =>
-  record.type === 'TaskDead' && record.expirationsInRow !== undefined;
 
 /** The lease that a record ends, when the worker of the grant held it. */
 function freedBy(get: Get, record: LogRecord, { workerId }: LeaseGranted): FreedLease | undefined {

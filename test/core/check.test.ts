@@ -70,15 +70,6 @@ const RIGHT = {
     report: 'complete',
   },
   dead: { ...onLease, type: 'TaskDead', reason: 'r' },
-  poisoned: {
-    ...next,
-    type: 'TaskDead',
-    prev: 10,
-    taskId: 8,
-    reason: 'r',
-    ...none,
-    expirationsInRow: 1,
-  },
   forgotten: {
     ...next,
     type: 'HistoryForgotten',
@@ -138,10 +129,6 @@ const WRONG: readonly (readonly [keyof typeof RIGHT, Record<string, unknown>, Re
   ['dead', { extensions: 0, lastExtension: 0 }, /had 1/],
   ['dead', { taskId: 6, prev: 7 }, /is DEAD/],
   ['dead', { taskId: 8, prev: 10 }, /had 0/],
-  ['dead', { expirationsInRow: 1 }, /in a row/],
-  ['poisoned', { expirationsInRow: 0 }, /0 expiries in a row, the task had 1/],
-  ['poisoned', { expirationsInRow: 2 }, /2 expiries in a row, the task had 1/],
-  ['poisoned', { taskId: 13, prev: 13 }, /1 expiries in a row, the task had 0/],
 ];
 
 function played(records: readonly LogRecord[]): State {

@@ -136,8 +136,7 @@ export class Story {
     return this.add(second, { type: 'TaskCancelled', taskId: this.taskId, leaseId, report });
   }
 
-  /** @param expirationsInRow given, when the poison rule ends the task */
-  kill(second: number, reason: string, expirationsInRow?: number): this {
+  kill(second: number, reason: string): this {
     const { extensions, lastExtension } = this.ending();
     return this.add(second, {
       type: 'TaskDead',
@@ -145,7 +144,6 @@ export class Story {
       extensions,
       lastExtension,
       reason,
-      expirationsInRow,
     });
   }
 

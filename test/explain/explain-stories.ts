@@ -139,7 +139,7 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
       .expire()
       .grant(23, 'w1')
       .expire();
-    return story.kill(34, 'poison: 3 leases in a row expired without a report', 3).told(60);
+    return story.kill(34, 'poison: 3 leases in a row expired without a report').told(60);
   },
   'started-anew-after-the-end': () => {
     const story = new Story().grant(1, 'w1').heartbeat(4);
@@ -214,14 +214,7 @@ export const stories: Readonly<Record<string, () => TaskStory>> = {
   'waited-while-another-was-ended': () => {
     const story = new Story().other(1, OF_ANOTHER);
     const ended = { taskId: story.seqNow, extensions: 0, lastExtension: 0 };
-    const reason = 'poison: 3 leases in a row expired';
-    story.other(2, { ...ended, type: 'TaskDead', reason, expirationsInRow: 3 });
-    return story.grant(4, 'w1').told(5);
-  },
-  'waited-while-another-was-killed': () => {
-    const story = new Story().other(1, OF_ANOTHER);
-    const ended = { taskId: story.seqNow, extensions: 0, lastExtension: 0 };
-    story.other(2, { ...ended, type: 'TaskDead', reason: 'not wanted any more' });
+    story.other(2, { ...ended, type: 'TaskDead', reason: 'poison: 3 leases in a row expired' });
     return story.grant(4, 'w1').told(5);
   },
   'waited-while-the-coordinator-was-down': () =>

@@ -29,7 +29,6 @@ const GOLDEN: Readonly<Record<string, string>> = {
   'TaskDead, from WAITING': '3ff8ea1608008080b3c19c330127066b696c6c6564',
   'TaskDead, extended':
     'da8e520108018080b3c19c33b0ffffffff1fd6ffffffff1f03c1ffffffff1f06706f69736f6e',
-  'TaskDead, by the poison rule': '7746201208028080b3c19c33022806706f69736f6e0a',
   HistoryForgotten: '9c240a6f0a008080b3c19c33004000010203900305',
 };
 

@@ -163,16 +163,6 @@ export const SAMPLES: Readonly<Record<string, LogRecord>> = {
     reason: 'poison',
     ...extended,
   },
-  'TaskDead, by the poison rule': {
-    type: 'TaskDead',
-    seq: 82,
-    at: AT,
-    prev: 80,
-    taskId: 42,
-    reason: 'poison',
-    ...ends,
-    expirationsInRow: 10,
-  },
   HistoryForgotten: {
     type: 'HistoryForgotten',
     seq: 90_000,
@@ -267,10 +257,7 @@ export const anyRecord: fc.Arbitrary<LogRecord> = fc
         }),
       ),
       of('TaskCancelled', fc.record({ ...lease, report: fc.constantFrom('complete', 'fail') })),
-      of(
-        'TaskDead',
-        fc.record({ ...base, taskId: before, reason: anyText, expirationsInRow: maybe(anyCount) }),
-      ),
+      of('TaskDead', fc.record({ ...base, taskId: before, reason: anyText })),
       of(
         'CoordinatorStarted',
         fc.record({ ...base, formatVersion: fc.constantFrom(0, 1), startedAt: anyTime }),

@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { State } from '../../src/core/state.ts';
 import { Granting } from '../../src/loop/granting.ts';
 import type { Turn } from '../../src/loop/turn.ts';
-import { poisonReason } from '../../src/model/records.ts';
 import type { Leased } from '../../src/model/response.ts';
 import { digestText, KNOBS, leaseRequest, World } from '../support/world.ts';
 
@@ -44,15 +43,6 @@ describe('granting: its bounds', () => {
     const next = (await world.ask(leaseRequest())) as Leased;
     expect(next.leases.map(({ taskId }) => taskId)).to.deep.equal([good]);
     expect(dead(world)).to.equal(101);
-  });
-
-  it('a record of the poison rule says so, a kill with its words does not', async () => {
-    const world = await poisoned(2);
-    await world.ask({ op: 'kill', taskId: 2, reason: poisonReason(1) });
-    await world.ask(leaseRequest());
-    const ends = world.records().filter((record) => record.type === 'TaskDead');
-    expect(ends.map(({ reason }) => reason)).to.deep.equal([poisonReason(1), poisonReason(1)]);
-    expect(ends.map(({ expirationsInRow }) => expirationsInRow)).to.deep.equal([undefined, 1]);
   });
 
   it('a parked request that meets so many is answered too', async () => {

@@ -105,10 +105,6 @@ describe('records as lines of /v1/log', () => {
       { lease_id: 'L6', report: 'fail' },
     ],
     [{ type: 'TaskDead', seq: 9, ...at, taskId: 4, reason: 'x', ...never }, { reason: 'x' }],
-    [
-      { type: 'TaskDead', seq: 9, ...at, taskId: 4, reason: 'x', ...never, expirationsInRow: 3 },
-      { reason: 'x', expirations_in_row: 3 },
-    ],
   ];
   for (const [record, fields] of rows) {
     it(`${record.type} ${Object.keys(fields).join(' ')}`, () => {

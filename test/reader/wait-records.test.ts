@@ -67,7 +67,7 @@ describe('what lay in a wait', () => {
       grants: 1,
       firstGrant: first,
       lastGrant: first,
-      poisoned: 0,
+      deaths: 0,
       grantsElsewhere: 1,
       freed: { leaseId: first, taskId: other, at: 3_000, record: ended },
     });
@@ -84,18 +84,13 @@ describe('what lay in a wait', () => {
     expect(log.waitOf(task)).include({ grants: 0, grantsElsewhere: 0 });
   });
 
-  it('is what a lease request ended by the poison rule, and no kill', () => {
-    for (const [poisoned, expirationsInRow] of [
-      [1, 1],
-      [0, undefined],
-    ]) {
-      const log = new Written();
-      const [task, other] = [log.submit(0, 'mail'), log.submit(0, 'mail')];
-      const ended = { extensions: 0, lastExtension: 0, reason: 'poison: 1 in a row' };
-      log.add({ type: 'TaskDead', at: 500, taskId: other, ...ended, expirationsInRow });
-      log.grant(2_000, task, 'w1');
-      expect(log.waitOf(task)).include({ grants: 0, poisoned });
-    }
+  it('is deaths too, which may have been the doing of a lease request', () => {
+    const log = new Written();
+    const [task, other] = [log.submit(0, 'mail'), log.submit(0, 'mail')];
+    const ended = { extensions: 0, lastExtension: 0, reason: 'poison: 1 in a row' };
+    log.add({ type: 'TaskDead', at: 500, taskId: other, ...ended });
+    log.grant(2_000, task, 'w1');
+    expect(log.waitOf(task)).include({ grants: 0, deaths: 1 });
   });
 
   it('is not told when it was short', () => {

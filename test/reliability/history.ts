@@ -121,7 +121,7 @@ function traceOf(line: Line): string | undefined {
       return `report ${line['lease_id']}`;
     case 'TaskDead':
       // Of a poison task nobody asked for the end, and a kill that comes after it is rejected.
-      return line['expirations_in_row'] !== undefined ? undefined : `kill ${line['task_id']}`;
+      return String(line['reason']).startsWith('poison: ') ? undefined : `kill ${line['task_id']}`;
     default:
       return undefined;
   }

@@ -284,7 +284,7 @@ export function grantRecord(
   const { poisonThreshold: poison } = knobs;
   if (poison > 0 && task.expirationsInRow >= poison) {
     const reason = `poison: ${task.expirationsInRow} leases in a row expired without a report`;
-    return { ...deadRecord(task, reason, now), expirationsInRow: task.expirationsInRow };
+    return deadRecord(task, reason, now);
   }
   return {
     type: 'LeaseGranted',
