@@ -94,7 +94,10 @@ export class ReaderLink implements ReaderGate {
    */
   async logPage(fields: LogFields, waitMs: number, hurry?: AbortSignal): Promise<ReaderAnswer> {
     const query = await this.#query(fields, waitMs > 0);
-    if ('status' in query) return problem(query);
+    if ('status' in query) {
+      const isNone = query.status === 404 && waitMs === 0;
+      return isNone ? pageOf('', fields.from ?? 1, false) : problem(query);
+    }
     const late = waitMs > 0 ? endOfWait(waitMs, hurry) : undefined;
     // A page that is over late may have found records, and has come on in its search.
     const page = await this.#page(query, waitMs > 0, late?.signal, 'hurry');
@@ -105,7 +108,11 @@ export class ReaderLink implements ReaderGate {
 
   async log(fields: LogFields): Promise<ReaderAnswer> {
     const query = await this.#query(fields, fields.follow === 'true');
-    if ('status' in query) return problem(query);
+    if ('status' in query) {
+      // No record is about a task that nobody knows. To wait for one would be in vain.
+      const isNone = query.status === 404 && fields.follow !== 'true';
+      return isNone ? { status: 200, contentType: LINES, body: '' } : problem(query);
+    }
     if (fields.follow === 'true') {
       const left = fields.limit ?? Number.POSITIVE_INFINITY;
       const stream = new LogStream(this.#askPage, { query, left, follow: true });

@@ -63,6 +63,10 @@ async function log(options: Options, io: Io): Promise<void> {
   try {
     const first = await page(server, asked, options);
     for (const record of first) show(record);
+    // No record is about a task that nobody knows, nor about one that has none in this range.
+    if (first.length === 0 && options.task !== undefined) {
+      successOf(await server.ask('task', { task_id: options.task }), options);
+    }
     if (options.follow !== true) {
       if (first.length === 0) await tellNewest(server, options, io);
       return;

@@ -132,12 +132,13 @@ describe('the reader, asked over its port', () => {
     expect(await widest(140)).within(100, 140);
   });
 
-  it('passes on that a task is unknown, also to who asks for its records', async () => {
+  it('has no records of an unknown task, and tells who would wait for one that it is', async () => {
+    expect(await bench.link.log({ task: 'T99' })).include({ status: 200, body: '' });
+    const page = await bench.link.logPage({ task: 'T99' }, 0);
+    expect(String(page.body)).to.include('"records":[]').and.include('"more":false');
     for (const answer of [
       await bench.link.explain(99, 'json'),
-      await bench.link.log({ task: 'T99' }),
       await bench.link.log({ task: 'T99', follow: 'true' }),
-      await bench.link.logPage({ task: 'T99' }, 0),
       // It is no page: a client that asked for the next one would ask without an end.
       await bench.link.logPage({ task: 'T99' }, 60_000),
     ]) {
