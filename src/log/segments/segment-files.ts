@@ -86,7 +86,7 @@ export async function createWhole(
   }
 }
 
-/** Removes what is half made, because making it failed: an error of this must not hide that one. */
+/** The removal must not fail: its error would hide why the directory could not be made. */
 export function removeHalfMade(directory: string): void {
   try {
     fs.rmSync(directory, { recursive: true, force: true });
