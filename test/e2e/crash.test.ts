@@ -12,6 +12,7 @@ import { roundsOf } from '../reliability/rounds.ts';
 import { runsWithoutReason } from '../reliability/runs.ts';
 import { together } from '../reliability/together.ts';
 import type { Asked } from '../reliability/traffic.ts';
+import { mustBeCaught } from '../support/caught.ts';
 import { inPlace } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
 
@@ -50,12 +51,7 @@ describe('kill -9 under load', () => {
   const controlNames = inTurn(Object.keys(CONTROLS));
   const controls = together(controlNames, async (name) => {
     const [faults, words] = CONTROLS[name] as readonly [readonly Patch[], RegExp];
-    const caught: string[] = [];
-    for (let seed = 1; seed <= CONTROL_ROUNDS && caught.length === 0; seed += 1) {
-      const run = killed(seed, CONTROL_CYCLES, faults);
-      await run.catch(({ message }) => caught.push(message));
-    }
-    expect(caught[0]).to.match(words);
+    await mustBeCaught(words, CONTROL_ROUNDS, (seed) => killed(seed, CONTROL_CYCLES, faults));
   });
   for (const name of controlNames) {
     it(`control: a program that ${name} is caught`, () => controls(name)).timeout(300_000);

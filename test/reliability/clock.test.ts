@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../simulator/random.ts';
+import { mustBeCaught } from '../support/caught.ts';
 import { HttpLink, SocketLink } from '../support/links.ts';
 import { type Fields, inPlace, type Place, type Server } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
@@ -229,13 +230,7 @@ describe('a clock that is set under the server', () => {
 
   const controlNames = inTurn(Object.keys(CONTROLS));
   const controls = together(controlNames, async (name) => {
-    const seen: string[] = [];
-    const isCaught = (): boolean => seen.some((message) => ABOUT_TIME.test(message));
-    for (let seed = 1; seed <= 5 && !isCaught(); seed += 1) {
-      const run = steps(seed, CONTROL_STEPS, CONTROLS[name]);
-      await run.catch(({ message }) => seen.push(message));
-    }
-    expect(isCaught(), seen.join('; ')).to.equal(true);
+    await mustBeCaught(ABOUT_TIME, 5, (seed) => steps(seed, CONTROL_STEPS, CONTROLS[name]));
   });
   for (const name of controlNames) {
     it(`control: a program that ${name} is caught`, () => controls(name)).timeout(300_000);

@@ -56,6 +56,8 @@ export class Crew {
   readonly fenced = new Map<string, number>();
   /** The same of a resource that takes every write. */
   readonly unfenced = new Map<string, number>();
+  /** By lease, its report and the answer. */
+  readonly reports = new Map<unknown, Asked>();
   readonly #done = new Set<unknown>();
   readonly #children: ChildProcess[];
   readonly #link: HttpLink;
@@ -95,6 +97,11 @@ export class Crew {
     while (!this.#done.has(taskId) && !this.#leaving) await pause(5);
   }
 
+  /** Resolves when the report under this lease is answered. */
+  async reported({ token }: Held): Promise<void> {
+    while (!this.reports.has(`L${token}`) && !this.#leaving) await pause(5);
+  }
+
   /** Nothing new is submitted; the workers end when all is done. */
   async leave(): Promise<void> {
     this.#leaving = true;
@@ -130,8 +137,10 @@ export class Crew {
   #take(child: ChildProcess, told: Told): void {
     if (told.kind === 'asked') {
       this.history.push(told.asked);
+      const { op, params } = told.asked;
+      if (op === 'complete') this.reports.set(params['lease_id'], told.asked);
       if (told.asked.answer?.['outcome'] === 'COMMITTED') {
-        this.#done.add(told.asked.params['task_id']);
+        this.#done.add(params['task_id']);
         this.#unfinished -= 1;
       }
       return;
