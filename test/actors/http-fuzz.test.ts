@@ -109,7 +109,7 @@ describe('HTTP under fuzz', () => {
   after(() => stage.server.stop());
 
   it('bodies are answered, and refused ones ask for nothing', async function () {
-    this.timeout(runs * 100);
+    this.timeout(180_000 + runs * 100);
     let taken = 0;
     const property = fc.asyncProperty(fc.constantFrom(...PATHS), damaged, async (path, bytes) => {
       stage.coordinator.asked.length = 0;
@@ -132,7 +132,7 @@ describe('HTTP under fuzz', () => {
   });
 
   it('paths and queries are answered', async function () {
-    this.timeout(runs * 100);
+    this.timeout(180_000 + runs * 100);
     const part = fc.string({ unit: 'binary-ascii', maxLength: 20 }).map(encodeURIComponent);
     const path = fc
       .tuple(fc.constantFrom('/', '/v1/tasks', '/v1/tasks/', '/v1/log'), part, part, part)
@@ -146,7 +146,7 @@ describe('HTTP under fuzz', () => {
   });
 
   it('bytes are answered or cut off, and others go on', async function () {
-    this.timeout(runs * 200);
+    this.timeout(180_000 + runs * 200);
     const line = fc.constantFrom(
       'POST /v1/tasks HTTP/1.1\r\n',
       'GET /livez HTTP/1.1\r\n',

@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { MAIN, sharedServer } from '../client/real-server.ts';
 import { command, type Ran } from '../support/command.ts';
+import { untilEchoed } from '../support/echoes.ts';
 import { inTurn } from '../support/tier.ts';
 import { ended as untilEnded } from '../support/waiting.ts';
 
@@ -168,15 +169,20 @@ describe('leasehold work', () => {
 
   it('takes a Ctrl-C that comes twice, as by npx, for one', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'leasehold-work-'));
-    const begun = join(dir, 'begun');
-    const taskId = await submit('x');
-    const { child, exit } = work(`touch ${begun}; sleep 1; echo done`, '--grace-ms', '30s');
-    while (!existsSync(begun)) await turn();
-    child.kill('SIGINT');
-    await pause(5); // An echo comes at once: a longer pause would be longer still when busy.
-    child.kill('SIGINT');
-    expect((await exit).code).to.equal(0);
-    expect(await client.task(taskId)).to.include({ state: 'COMPLETED' });
+    const { code, task } = await untilEchoed(async (round) => {
+      const [begun, end] = [join(dir, `begun-${round}`), join(dir, `end-${round}`)];
+      const taskId = await submit('x');
+      const exec = `touch ${begun}; until [ -e ${end} ]; do sleep 0.1; done; echo done`;
+      const { child, exit } = workAs([], shim('hears'), exec, '--grace-ms', '30s');
+      while (!existsSync(begun)) await turn();
+      child.kill('SIGINT');
+      await pause(5);
+      child.kill('SIGINT');
+      writeFileSync(end, '');
+      return { ...(await exit), task: await client.task(taskId) };
+    });
+    expect(code).to.equal(0);
+    expect(task).to.include({ state: 'COMPLETED' });
     rmSync(dir, { recursive: true });
   });
 
@@ -294,9 +300,17 @@ describe('leasehold work', () => {
   });
 });
 
-/** Something that goes wrong in `work` itself: the shell is missing, or an error is not caught. */
-function shim(what: 'shell' | 'crash'): { NODE_OPTIONS: string } {
+/**
+ * Something that goes wrong in `work` itself: the shell is missing, or an error is not caught. Or
+ * nothing does, and it tells when it hears a signal.
+ */
+function shim(what: 'shell' | 'crash' | 'hears'): { NODE_OPTIONS: string } {
   const file = join(mkdtempSync(join(tmpdir(), 'leasehold-work-')), 'shim.mjs');
+  if (what === 'hears') {
+    const hears = "process.on('SIGINT', () => console.error('heard ' + performance.now()));";
+    writeFileSync(file, hears);
+    return { NODE_OPTIONS: `--import ${file}` };
+  }
   const shell = "real('/no/bin/sh', ['-c', command], { ...options, shell: false })";
   const crash = `{
     const child = real(command, options);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { onStopSignals, StopWishes } from '../../src/client/stop-signals.ts';
 import { Client } from '../../src/index.ts';
+import { untilEchoed } from '../support/echoes.ts';
 import { sharedServer } from './real-server.ts';
 
 const CHILD = fileURLToPath(new URL('./handlers/signal-worker.js', import.meta.url));
@@ -46,11 +47,11 @@ describe('signals', () => {
     });
     after(() => client.close());
 
-    /** @returns a process that has a task in hand */
-    const begun = async (queue: string) => {
+    /** @returns a process that has a task in hand; it is done when its standard input ends. */
+    const begun = async (queue: string, ...tells: string[]) => {
       const { taskId } = await client.submit({ payload: 'x', queue });
-      const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
-      const child = spawn(process.execPath, [CHILD, server.tcp, queue], { stdio });
+      const stdio: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit'];
+      const child = spawn(process.execPath, [CHILD, server.tcp, queue, ...tells], { stdio });
       let said = '';
       child.stdout.on('data', (text) => {
         said += text;
@@ -65,6 +66,7 @@ describe('signals', () => {
         const { taskId, child, exit } = await begun(signal);
         await client.submit({ payload: 'not begun', queue: signal });
         child.kill(signal);
+        child.stdin.end();
         expect(await exit).to.deep.equal({
           code: 0,
           signal: null,
@@ -83,12 +85,16 @@ describe('signals', () => {
     });
 
     it('that are echoes do not', async () => {
-      const { taskId, child, exit } = await begun('echo');
-      child.kill('SIGINT');
-      await pause(5); // An echo comes at once: a longer pause would be longer still when busy.
-      child.kill('SIGINT');
-      await exit;
-      expect(await client.task(taskId)).to.include({ state: 'COMPLETED' });
+      const { task } = await untilEchoed(async (round) => {
+        const { taskId, child, exit } = await begun(`echo-${round}`, 'tells');
+        child.kill('SIGINT');
+        await pause(5);
+        child.kill('SIGINT');
+        child.stdin.end();
+        const { said } = await exit;
+        return { said, task: await client.task(taskId) };
+      });
+      expect(task).to.include({ state: 'COMPLETED' });
     });
   });
 });

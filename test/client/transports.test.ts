@@ -26,6 +26,8 @@ import { MAIN, sharedServer } from './real-server.ts';
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
 const execute = promisify(execFile);
+/** Less than the minute for which a request may wait: who waits for its end has seen nothing. */
+const WITHIN_MS = 50_000;
 const LIBRARY = new URL('../../src/index.js', import.meta.url).href;
 
 async function listening(server: Server): Promise<number> {
@@ -181,7 +183,7 @@ describe('transports', () => {
         .to.have.property('message')
         .that.includes('does not answer');
       expect(at(2).asked.map(({ op }) => op)).not.to.include('lease');
-    }).timeout(20_000);
+    }).timeout(WITHIN_MS);
 
     it('stays with one that lets a request wait, and says that it lives', async () => {
       at(0).script = (op) =>
@@ -193,7 +195,7 @@ describe('transports', () => {
       expect(await asked()).to.equal('a');
       expect(at(0).asked.filter(({ op }) => op === 'cluster').length).to.be.within(1, 3);
       expect(at(2).asked).to.deep.equal([]);
-    }).timeout(20_000);
+    }).timeout(WITHIN_MS);
 
     it('does not change twice when many requests fail at a time', async () => {
       at(0).script = () => 'cut';

@@ -56,7 +56,7 @@ describe('workers under faults', () => {
         const queue = `stopped-${how}`;
         const [taskId] = (await submitMany(queue, 1)) as [string];
         const args = [CHILD, server.tcp, queue, how];
-        const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+        const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
         children.push(child);
         const told: { event: string; code?: string }[] = [];
         const lines = createInterface({ input: child.stdout });
@@ -75,6 +75,7 @@ describe('workers under faults', () => {
         });
         await event(other.worker, 'completed');
         child.kill('SIGCONT');
+        child.stdin.write('.');
         await saw('lost');
         await saw('ends');
         child.kill('SIGTERM');
@@ -95,7 +96,7 @@ describe('workers under faults', () => {
   });
 
   it(`kill -9 of the coordinator under 4 workers and ${TASKS} tasks: all done`, async function () {
-    this.timeout(120_000 + 60 * TASKS);
+    this.timeout(180_000 + 60 * TASKS);
     const ids = await submitMany('crash', TASKS);
     const runs = new Map<string, number>();
     const workers = [server.http, server.tcp, server.unix, server.tcp].map((url) =>

@@ -95,8 +95,7 @@ async function stalling(): Promise<{ readonly url: string; close(): void }> {
   return { url: `http://127.0.0.1:${port}`, close };
 }
 
-describe('a backup over HTTP that is ended', function () {
-  this.timeout(120_000);
+describe('a backup over HTTP that is ended', () => {
   let stage: Stage;
   let server: Awaited<ReturnType<typeof stalling>>;
   beforeEach(async () => {

@@ -76,7 +76,7 @@ describe('a server that goes away', () => {
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const follow = ['log', '--follow', '--json', '--timeout', '500ms'];
+      const follow = ['log', '--follow', '--json', '--timeout', '2s'];
       const args = [EXECUTABLE, ...follow, '--url', url];
       const follower = new Process(args, cleanEnv());
       try {

@@ -13,8 +13,7 @@ import { Stage } from './support.ts';
 const KINDS = ['http', 'tcp', 'unix'] as const;
 const AS_PROCESSES: readonly string[] = inTurn(KINDS);
 
-describe('every command', function () {
-  this.timeout(120_000);
+describe('every command', () => {
   let stage: Stage;
   let urls: Record<string, string>;
   before(async () => {
@@ -114,8 +113,7 @@ describe('every command', function () {
   });
 });
 
-describe('explain --at', function () {
-  this.timeout(60_000);
+describe('explain --at', () => {
   let stage: Stage;
   before(async () => {
     stage = await Stage.open();

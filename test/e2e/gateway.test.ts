@@ -66,8 +66,7 @@ class Gateway {
   }
 }
 
-describe('the command line behind a proxy', function () {
-  this.timeout(60_000);
+describe('the command line behind a proxy', () => {
   let stage: Stage;
   let gateway: Gateway | undefined;
   before(async () => {

@@ -158,7 +158,7 @@ describe('the README', () => {
       [good, 'COMPLETED'],
       [bad, 'FAILED'],
     ]) {
-      const { body } = await stage.call('GET', `/v1/tasks/${id}?wait_ms=5000`);
+      const { body } = await stage.call('GET', `/v1/tasks/${id}?wait_ms=50000`);
       expect(body['state']).to.equal(state);
     }
     worker.kill('SIGTERM');

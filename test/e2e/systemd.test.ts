@@ -14,8 +14,7 @@ import { Stage } from './support.ts';
 
 const UNIT = path.resolve('docs/leasehold.service');
 
-describe('under systemd', function () {
-  this.timeout(60_000);
+describe('under systemd', () => {
   let stage: Stage;
   let bin: string;
   beforeEach(async () => {

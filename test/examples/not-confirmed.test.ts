@@ -45,8 +45,7 @@ describe('the Worker in README.md, while its lease is not confirmed', () => {
     };
   }
 
-  it('fails the attempt, and makes its effect in the next one', async function () {
-    this.timeout(90_000);
+  it('fails the attempt, and makes its effect in the next one', async () => {
     const client = coordinator.client();
     const { taskId } = await client.submit({ queue: 'mail', payload: { to: 'a@example.org' } });
     coordinator.loseNextAnswer('heartbeat');

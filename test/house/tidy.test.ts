@@ -117,6 +117,13 @@ const rules: readonly Rule[] = [
     [`it.${'only'}('a', () => {});`, `describe.${'skip'}('a', () => {});`],
   ),
   lineRule(
+    'no test has less time than .mocharc.cjs gives each: a busy machine is slow',
+    /^test\//,
+    RegExp('(this|\\))\\.timeou[t]\\(([0-9]{1,2}|1[0-7][0-9])_000\\)'),
+    'test/a.test.ts',
+    [`}).timeout${'('}60_000);`, `this.timeout${'('}120_000);`],
+  ),
+  lineRule(
     'no path of one machine stands in the project',
     /./,
     RegExp('(^|[^\\w.])/(wor[k]|far[m]|hom[e]|root|tm[p]/wt)(/|-)'),

@@ -190,7 +190,7 @@ describe('a damaged log', () => {
   });
 
   it(`never shows anything else for ${FLIPS} flipped bits`, async function () {
-    this.timeout(20_000 + FLIPS * 200);
+    this.timeout(180_000 + FLIPS * 200);
     const files = names().map((name) => segment(name));
     let refusals = 0;
     for (let flip = 0; flip < FLIPS; flip++) {

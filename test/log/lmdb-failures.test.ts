@@ -91,7 +91,7 @@ describe('a log on a device that fails', () => {
     }
     sizes.delete('no sizes');
     expect([...sizes]).to.deep.equal(['buffer sizes 4096 0 0']);
-  }).timeout(60_000);
+  });
 
   it('waits within the commit for another process that holds the lock of LMDB', async () => {
     const told: boolean[] = [];

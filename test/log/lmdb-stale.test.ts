@@ -94,5 +94,5 @@ describe('a number of the newest commit that is not the newest', () => {
     await other.end();
     expect(failures).to.be.lessThan(COMMITS / 10);
     expect(numbers((await open()).read(1))).to.deep.equal(upTo(1 + 3 * (COMMITS - failures)));
-  }).timeout(120_000);
+  });
 });

@@ -14,8 +14,7 @@ import { started } from './records.ts';
 
 const GAP = 1_000_000;
 
-describe('the gap of a restored log', function () {
-  this.timeout(120_000);
+describe('the gap of a restored log', () => {
   let root: string;
   let dataDir: string;
   let log: LmdbLog;

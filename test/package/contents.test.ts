@@ -20,8 +20,7 @@ function namesIn(page: string, text: string): string[] {
   return [...links, ...(text.replace(LINK, ']').match(IN_REPOSITORY) ?? [])];
 }
 
-describe('the package', function () {
-  this.timeout(60_000);
+describe('the package', () => {
   let one: Packed;
   const read = (name: string): string => fs.readFileSync(path.join(one.dir, name), 'utf8');
   before(async () => {

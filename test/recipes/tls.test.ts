@@ -88,8 +88,7 @@ const caddy: Proxy = {
   },
 };
 
-describe('the recipes for TLS', function () {
-  this.timeout(120_000);
+describe('the recipes for TLS', () => {
   const server = sharedServer('--token-file', at('token'));
   before(function () {
     if (spawnSync('openssl', ['version']).status !== 0) skip(this, 'openssl is missing');

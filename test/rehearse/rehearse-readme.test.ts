@@ -61,5 +61,5 @@ describe('a rehearsal of the Worker in README.md', () => {
     ['finds that it keeps the contract', keeps],
     ['convicts its old text of having completed a task without its effect', convicted],
   ] as const;
-  for (const [title, play] of inTurn(both)) it(title, play).timeout(120_000);
+  for (const [title, play] of inTurn(both)) it(title, play).timeout(240_000);
 });

@@ -109,7 +109,7 @@ describe('rehearse', () => {
     expect(told.err).to.include('ended by itself (status 0) before it had sent a request');
   });
 
-  for (const [title, play] of inTurn(others, 2)) it(title, play).timeout(120_000);
+  for (const [title, play] of inTurn(others, 2)) it(title, play).timeout(240_000);
 
   const ends: (readonly [title: string, play: () => Promise<void>])[] = [];
   for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
@@ -128,7 +128,7 @@ describe('rehearse', () => {
   };
   ends.push(['when nobody reads what it prints', unread]);
   for (const [when, play] of inTurn(ends)) {
-    it(`leaves no process and no folder ${when}`, play).timeout(120_000);
+    it(`leaves no process and no folder ${when}`, play);
   }
 
   /** A rehearsal in which a run has begun, with a folder of its own for all that it makes. */

@@ -8,8 +8,7 @@ const listeners = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
 
 describe('a run of a rehearsal', () => {
-  it('leaves no proxy of a worker that was being started when it closed', async function () {
-    this.timeout(120_000);
+  it('leaves no proxy of a worker that was being started when it closed', async () => {
     const before = listeners();
     const cleanUp = new CleanUp();
     const run = await Run.open({

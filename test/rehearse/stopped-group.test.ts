@@ -16,7 +16,6 @@ const BUSY = `
 describe('a group that was sent SIGSTOP', () => {
   it('stands still, with all its threads, when that is told', async function () {
     if (!existsSync('/proc/self/task')) return this.skip();
-    this.timeout(60_000);
     const child = spawn(process.execPath, ['-e', BUSY], { detached: true });
     const pid = child.pid as number;
     const ended = once(child, 'exit');

@@ -5,6 +5,8 @@
 //   SEED=7 ROUNDS=1 npx mocha dist/test/reliability/X.test.js     one round, the one that failed
 //   SOAK=1 MINUTES=10 npx mocha dist/test/reliability/X.test.js   as many as fit, ten by default
 
+/** As every test has at least: a busy machine takes ten times what a round takes else. */
+const HANGS_MS = 180_000;
 const isSoak = process.env['SOAK'] !== undefined;
 
 export interface Rounds {
@@ -19,7 +21,7 @@ export function roundsOf(name: string, inSuite: number, roundMs: number): Rounds
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   const rounds = Number(process.env['ROUNDS'] ?? (isSoak ? Number.POSITIVE_INFINITY : inSuite));
   const soakMs = isSoak ? Number(process.env['MINUTES'] ?? 10) * 60_000 : Number.POSITIVE_INFINITY;
-  const timeoutMs = 10_000 + Math.min(rounds * roundMs, soakMs + 2 * roundMs);
+  const timeoutMs = HANGS_MS + Math.min(rounds * roundMs, soakMs + 2 * roundMs);
   if (isSoak)
     console.log(`${name}: SEED=${seed}, ${rounds} rounds, at most ${soakMs / 60_000} min`);
   return {

@@ -1,6 +1,8 @@
 // A worker in a process of its own, for tests that stop the whole process: `child-worker.js URL
-// QUEUE waits|blocks`. It tells on stdout, one JSON object a line, what happens.
+// QUEUE waits|blocks`. It tells on stdout, one JSON object a line, what happens. A handler that
+// blocks does so until there is something to read on stdin.
 
+import { readSync } from 'node:fs';
 import { TaskAborted, Worker } from '../../../src/index.ts';
 
 const [url, queue, how] = process.argv.slice(2) as [string, string, string];
@@ -12,7 +14,7 @@ const worker = new Worker({
   queues: [queue],
   handler: async (_, { signal }) => {
     tell('began');
-    if (how === 'blocks') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    if (how === 'blocks') readSync(0, new Uint8Array(1));
     else await new Promise((resolve) => signal.addEventListener('abort', resolve));
     const code = signal.reason instanceof TaskAborted ? signal.reason.code : undefined;
     tell('ends', { code });
