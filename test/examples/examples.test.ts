@@ -26,8 +26,11 @@ async function run(command: string, args: string[], options: SpawnOptions = {}) 
   return { code, out, err };
 }
 
+/** A worker of bash takes half a second for a task where a machine is busy. */
+const LEASE_MS = 4_000;
+
 describe('examples', () => {
-  const server = sharedServer('--lease-duration-ms', '900', '--backoff-ms', '0');
+  const server = sharedServer('--lease-duration-ms', `${LEASE_MS}`, '--backoff-ms', '0');
   let client: Client;
   before(() => {
     client = new Client({ url: server.tcp });
@@ -69,7 +72,8 @@ describe('examples', () => {
   it('a worker in plain Python, over the socket, for longer than its lease', async function () {
     if (spawnSync('python3', ['--version']).status !== 0) skip(this, 'python3 is missing');
     const queue = 'python';
-    const long = await client.submit({ queue, payload: { add: [1, 2, 39], seconds: 2 } });
+    const seconds = (LEASE_MS * 1.25) / 1_000;
+    const long = await client.submit({ queue, payload: { add: [1, 2, 39], seconds } });
     const wrong = await client.submit({ queue, payload: 'no JSON' });
     const args = [source('worker.py'), '127.0.0.1', `${server.socketPort}`, queue];
     const { code, out, err } = await run('python3', args);
@@ -104,7 +108,7 @@ describe('examples', () => {
       const queue = 'mail';
       const { taskId } = await client.submit({ queue, payload: { to: 'b@example.org' } });
       const child = spawn(process.execPath, [file], { stdio: ['ignore', 'ignore', 'inherit'] });
-      const { state, result } = await client.task(taskId, { waitMs: 15_000 });
+      const { state, result } = await client.task(taskId, { waitMs: 60_000 });
       const closed = once(child, 'close');
       child.kill('SIGTERM');
       await closed;

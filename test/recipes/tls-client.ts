@@ -7,7 +7,7 @@ import { Client, LeaseholdError, Worker } from '../../src/index.ts';
 
 const [url = '', token = '', pollMs = ''] = process.argv.slice(2);
 /** A record that is held back in a buffer would not come at all. */
-const FOLLOW_MS = 10_000;
+const FOLLOW_MS = 60_000;
 /** Far less than the long poll, which waits for 20 s. */
 const STOP_MS = 8_000;
 const client = new Client({ url, token, retries: 0 });

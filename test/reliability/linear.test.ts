@@ -8,6 +8,7 @@ import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import type { LogRecord } from '../../src/model/records.ts';
 import { FAULTS } from '../simulator/faults.ts';
 import { Random } from '../simulator/random.ts';
+import { mustBeCaught } from '../support/caught.ts';
 import { type Fields, Place } from '../support/server.ts';
 import { inTurn, sized } from '../support/tier.ts';
 import { Crowd } from './crowd.ts';
@@ -16,10 +17,14 @@ import { copyProgram, executableOf, type Patch } from './patched.ts';
 import { roundsOf } from './rounds.ts';
 import { searchTasks } from './task-search.ts';
 import type { Asked } from './traffic.ts';
+import { nothingIn } from './verified.ts';
 import { Witness } from './witness.ts';
 
 const REQUESTS = Number(process.env['REQUESTS'] ?? sized(50_000, 3_000));
 const CONTROL_REQUESTS = sized(3_000, 2_000);
+/** What of the planted fault comes up is chance. */
+const CONTROL_ROUNDS = 3;
+const WRONG = /record \d+|T\d+/;
 const LIES = sized(30, 10);
 /** Of the faults that are planted in the simulator. */
 const CONTROLS = [
@@ -54,6 +59,12 @@ describe('linearizability', () => {
   });
   afterEach(() => place.close());
 
+  /** A place of its own for each round. */
+  async function again(): Promise<void> {
+    await place.close();
+    place = await Place.open();
+  }
+
   /** Plays a crowd and reads what it left. */
   async function play(seed: number, requests: number, executable?: string) {
     const copy = executable === undefined ? {} : { executable };
@@ -75,8 +86,7 @@ describe('linearizability', () => {
       for (const type of ['LeaseExpired', 'TaskCancelled', 'TaskDead', 'LeaseExtended'] as const) {
         expect(types, 'something of everything happened').to.include(type);
       }
-      await place.close();
-      place = await Place.open();
+      await again();
     });
   }).timeout(rounds.timeoutMs);
 
@@ -87,9 +97,12 @@ describe('linearizability', () => {
       const patches = fault?.changes.map(([from, to]) => ({ from, to }));
       expect(patches, 'the planted fault').to.not.equal(undefined);
       const dist = copyProgram(path.join(place.dir, 'program'), patches as Patch[]);
-      const { history, records, lines } = await play(1, CONTROL_REQUESTS, executableOf(dist));
-      expect(wrongIn(history, records, lines)).to.not.deep.equal([]);
-    }).timeout(180_000);
+      await mustBeCaught(WRONG, CONTROL_ROUNDS, async (seed) => {
+        const { history, records, lines } = await play(seed, CONTROL_REQUESTS, executableOf(dist));
+        await again();
+        nothingIn(wrongIn(history, records, lines));
+      });
+    }).timeout(300_000);
   }
 
   const playsLie = async (): Promise<void> => {
