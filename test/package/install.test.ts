@@ -23,7 +23,7 @@ const command = (project: string): string =>
   path.join(project, 'node_modules', 'leasehold', 'dist', 'src', 'cli', 'main.js');
 
 describe('the package, in a project of its own', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   const EXPORTS = "for (const name of ['Client', 'Worker']) console.log(name, typeof it[name]);";
   const FOUND = 'Client function\nWorker function\n';
   let project = '';
@@ -65,7 +65,7 @@ describe('the package, in a project of its own', function () {
 });
 
 describe('a clone that is not built', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
 
   it('is built by `npm install` with its path, and runs', async function () {
     await needRegistry(this);

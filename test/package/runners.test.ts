@@ -10,7 +10,7 @@ const IMPORT = /^import \{.*\} from 'node:test';\n/m;
 const VERSIONS = ['mocha@11.8.0', 'vitest@4.1.12', 'jest@30.5.2'];
 
 describe('tests with leasehold/testing, as a user writes them', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   const example = fs.readFileSync(EXAMPLE, 'utf8');
   let project = '';
   const write = (name: string, text: string): void =>

@@ -13,7 +13,7 @@ import { inPlace, type Place, type Server } from '../support/server.ts';
 import { inTurn, isPlayed } from '../support/tier.ts';
 import { until } from '../support/waiting.ts';
 import { copyProgram, executableOf } from './patched.ts';
-import { MOMENTS } from './program-faults.ts';
+import { COUNTS_DEATHS_FOR_LONG, MOMENTS } from './program-faults.ts';
 import { roundsOf } from './rounds.ts';
 import { type Asked, Traffic } from './traffic.ts';
 import { holdsAll } from './verified.ts';
@@ -21,7 +21,7 @@ import { holdsAll } from './verified.ts';
 /** The actors whose death closes connections; that of others must not. */
 const INGRESSES = ['http', 'socket'];
 const WITHIN_MS = 90_000;
-/** Deaths of the coordinator's thread within a minute that end the process. */
+/** Deaths of the coordinator's thread that end the process, soon after one another. */
 const DEATHS_MAX = 6;
 const DYING = inTurn(Object.keys(ACTORS), 2);
 const WAYS = ['between two turns', 'in the middle of one', 'again and again'];
@@ -133,7 +133,8 @@ describe('threads that die', () => {
 
   if (isPlayed('again and again', WAYS)) {
     it('again and again: the process ends and says so', async () => {
-      await onStage(betweenTurns, async (stage) => {
+      const patches = (dir: string): Patch[] => [...betweenTurns(dir), ...COUNTS_DEATHS_FOR_LONG];
+      await onStage(patches, async (stage) => {
         const { place, server } = stage;
         for (let death = 1; death <= DEATHS_MAX; death += 1) {
           const trigger = triggerOf(place.dir, 'coordinator');

@@ -184,7 +184,8 @@ export class Server {
       if ((await this.status('/readyz')) === status) return;
       await untilNextLook(looks);
     }
-    const how = this.over === undefined ? `no ${status} after ${timeoutMs} ms` : 'the server ended';
+    const ended = `the server ended (${this.over?.code ?? this.over?.signal})`;
+    const how = this.over === undefined ? `no ${status} after ${timeoutMs} ms` : ended;
     throw new Error(`${how}: ${this.err || this.out.slice(-2_000)}`);
   }
 
