@@ -19,7 +19,9 @@ describe('every command', () => {
   before(async () => {
     stage = await Stage.open();
     const file = path.join(stage.dir, 's.sock');
-    const server = await stage.serve(['--backoff-ms', '0', '--socket-path', file]).ready();
+    // Where each command is a process, a busy machine takes long from a lease to its report.
+    const knobs = ['--backoff-ms', '0', '--lease-duration-ms', '600000'];
+    const server = await stage.serve([...knobs, '--socket-path', file]).ready();
     const tcp = /"(127\.0\.0\.1:\d+)"\]/.exec(server.out)?.[1];
     urls = { http: stage.url, tcp: `tcp://${tcp}`, unix: `unix:${file}` };
   });
@@ -117,14 +119,14 @@ describe('explain --at', () => {
   let stage: Stage;
   before(async () => {
     stage = await Stage.open();
-    await stage.serve(['--backoff-ms', '0', '--lease-duration-ms', '300']).ready();
+    await stage.serve(['--backoff-ms', '0', '--lease-duration-ms', '3000']).ready();
   });
   after(() => stage.close());
 
   it('tells with a server what it tells without one, after each record', async () => {
     const task = String((await stage.submit()).body['task_id']);
     const lease = async (worker_id: string): Promise<Fields> => {
-      const asked = { worker_id, wait_ms: 10_000 };
+      const asked = { worker_id, wait_ms: 30_000 };
       return (
         (await stage.call('POST', '/v1/leases', asked)).body['leases'] as Fields[]
       )[0] as Fields;

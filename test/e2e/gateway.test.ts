@@ -132,7 +132,8 @@ describe('the command line behind a proxy', () => {
     const args = [EXECUTABLE, 'submit', 'x', '--queue', 'waited', '--wait', '--url', url];
     const waiting = stage.track(new Process(args, env), () => {});
     await troubles(2);
-    const asked = { worker_id: 'w', queues: ['waited'] };
+    // Its submit may have been given up on the way, too, and come later.
+    const asked = { worker_id: 'w', queues: ['waited'], wait_ms: 60_000 };
     const { leases } = (await stage.call('POST', '/v1/leases', asked)).body;
     const { lease_id, task_id } = (leases as Fields[])[0] as Fields;
     await stage.call('POST', `/v1/leases/${lease_id}/complete`, { task_id });
@@ -142,7 +143,8 @@ describe('the command line behind a proxy', () => {
   it('waits for a lease although each long poll is given up on the way', async () => {
     const url = await through(() => 'pass');
     (gateway as Gateway).patienceMs = 300;
-    const args = ['lease', '--worker', 'w', '--queue', 'later', '--wait', '30s', '--url', url];
+    // A grant that is given up on the way comes again when its lease of 30 s is over.
+    const args = ['lease', '--worker', 'w', '--queue', 'later', '--wait', '60s', '--url', url];
     const waiting = stage.track(new Process([EXECUTABLE, ...args], cleanEnv()), () => {});
     await troubles(2);
     const task = (await stage.submit({ queue: 'later' })).body['task_id'];
@@ -167,7 +169,7 @@ describe('the command line behind a proxy', () => {
       return isBroken ? 502 : 'pass';
     });
     const text = Array.from({ length: 900 }, (_, i) => `line ${i}\n`).join('');
-    const args = ['submit', '--lines', '--queue', 'resumed', '--timeout', '1s'];
+    const args = ['submit', '--lines', '--queue', 'resumed', '--timeout', '5s'];
     const ran = await run(url, args, text);
     expect(ran.code).equal(3);
     const [, stored, last] = /(\d+) lines are submitted \(lines 1–(\d+)\)/.exec(ran.err) ?? [];

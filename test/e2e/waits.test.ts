@@ -11,7 +11,7 @@ describe('why a task has not run', function () {
   let stage: Stage;
   before(async () => {
     stage = await Stage.open();
-    await stage.serve().ready();
+    await stage.serve(['--lease-duration-ms', '600000']).ready();
   });
   after(() => stage.close());
 
@@ -38,7 +38,7 @@ describe('why a task has not run', function () {
   it('because the worker that waits for it is full', async () => {
     const first = await submit('bulk');
     expect(await lease({ queues: ['bulk'], capacity: 1 })).length(1);
-    const parked = lease({ queues: ['bulk'], capacity: 1, wait_ms: 20_000 });
+    const parked = lease({ queues: ['bulk'], capacity: 1, wait_ms: 60_000 });
     const second = await submit('bulk');
     const waiting = async (): Promise<unknown> =>
       (await stage.call('GET', '/v1/stats')).body['parked_requests'];
