@@ -132,8 +132,8 @@ export class LogCorrupt extends Error {
 export const wayOut = (seq: number, dataDir: string): string =>
   seq <= 1
     ? 'No record before it is sound: what is left is a backup.'
-    : `The records before ${seq} are sound: \`leasehold backup --data-dir ${dataDir} --until ` +
-      `${seq - 1} NEWDIR\` copies them and says what it leaves behind.`;
+    : `The records before ${seq} are sound: \`leasehold backup --until ${seq - 1} NEWDIR ` +
+      `--data-dir ${dataDir}\` copies them and says what it leaves behind.`;
 
 /** Operating errors of a log: each has a code that the command line turns into words. */
 export class LogError extends Error {

@@ -161,8 +161,9 @@ describe('commands on a data directory', function () {
     expect(ended.code).equal(1);
     expect(JSON.parse(ended.err)).include({ ok: false, record: 2, code: 'LOG_CORRUPT' });
     const words = await run('verify', '--data-dir', damaged);
-    expect(words.err).include('record 2').and.include('backup');
-    const saved = await run('backup', '--data-dir', damaged, '--until', '1', path.join(dir, 'ok'));
+    const wayOut = `\`leasehold backup --until 1 NEWDIR --data-dir ${damaged}\``;
+    expect(words.err).include('record 2').and.include(wayOut);
+    const saved = await run('backup', '--until', '1', path.join(dir, 'ok'), '--data-dir', damaged);
     expect(saved.code, saved.err).equal(0);
   });
 

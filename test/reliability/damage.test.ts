@@ -18,7 +18,7 @@ const PAGE = 4_096;
 const ARGS = ['--log-level', 'warn', '--segment-bytes', '1048576'];
 
 /** What it says can be done. */
-const COPIES_WHAT_IS_SOUND = /`leasehold backup .* --until \d+ NEWDIR`/;
+const COPIES_WHAT_IS_SOUND = /`leasehold backup --until \d+ NEWDIR --data-dir [^`]+`/;
 const NOTHING_SOUND = /No record before it is sound: what is left is a backup\./;
 
 interface Sound {
