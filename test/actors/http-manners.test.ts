@@ -242,7 +242,7 @@ describe('HTTP manners', () => {
     for (const wire of wires) wire.write('POST /v1/tasks HTTP/1.1\r\nhost: loc');
     const reply = await send(patient.port, 'POST', '/v1/tasks', { payload: 'p' });
     expectProblem(reply, 404, 'unknown_task');
-    await until(() => wires.every((wire) => wire.closed), 'all were cut off', 15_000);
+    await until(() => wires.every((wire) => wire.closed), 'all were cut off', 60_000);
     expect(patient.coordinator.asked).to.have.length(1);
     await patient.server.stop();
   });

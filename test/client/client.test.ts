@@ -3,6 +3,8 @@
 
 import { expect } from 'chai';
 import { Client, LeaseholdError, monotonicMs, RefusedError } from '../../src/index.ts';
+import { ownPort } from '../support/own-port.ts';
+import { until } from '../support/waiting.ts';
 import { type Reply, type Script, type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
 const LEASE = {
@@ -185,12 +187,17 @@ for (const kind of ['http', 'tcp'] as const) {
     });
 
     it('repeats a lease that surely was not written', async () => {
-      const { url } = server;
       await server.close();
-      const client = connect({ url, backoffMs: 50, retries: 1_000, backoffMaxMs: 50 });
-      const asked = client.lease({ workerId: 'w' });
-      await new Promise((resolve) => setTimeout(resolve, 120));
-      server = await scriptedServer(kind, () => ({ leases: [LEASE] }), Number(new URL(url).port));
+      const port = await ownPort();
+      let refused = 0;
+      const onProtocol = ({ direction }: { direction: string }): void => {
+        if (direction === 'answer') refused += 1;
+      };
+      const url = `${kind}://127.0.0.1:${port}`;
+      const endless = { backoffMs: 20, retries: 100_000, backoffMaxMs: 20 };
+      const asked = connect({ url, ...endless, onProtocol }).lease({ workerId: 'w' });
+      await until('it was refused and tried again', () => refused >= 2);
+      server = await scriptedServer(kind, () => ({ leases: [LEASE] }), port);
       expect((await asked).leases).to.have.length(1);
     });
 

@@ -140,7 +140,8 @@ describe('rehearse', () => {
     const env = { ...process.env, TMPDIR: tmp };
     const child = spawn(process.execPath, [EXECUTABLE, ...args, ...more], { env, stdio: 'pipe' });
     const inTmp = (): string[] => readdirSync(tmp);
-    const end = performance.now() + 60_000;
+    // It starts three servers meanwhile, and workers: on a busy machine a minute is not enough.
+    const end = performance.now() + 170_000;
     const until = async (what: string, isSo: () => boolean): Promise<void> => {
       while (!isSo()) {
         if (performance.now() > end) throw new Error(`never: ${what}; ${processesIn(tmp)}`);
