@@ -8,7 +8,7 @@ import { event, startWorker, stopWorkers } from './worker-support.ts';
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Far longer than a busy machine keeps the thread of heartbeats waiting. */
-const LEASE_MS = 4_000;
+const LEASE_MS = 6_000;
 
 describe('worker stop', () => {
   const server = sharedServer('--lease-duration-ms', `${LEASE_MS}`, '--backoff-ms', '0');
@@ -68,7 +68,7 @@ describe('worker stop', () => {
     const { worker } = startWorker({
       url: server.tcp,
       queues: ['long'],
-      handler: () => pause(1.5 * LEASE_MS),
+      handler: () => pause(1.25 * LEASE_MS),
     });
     await event(worker, 'leased');
     await worker.stop({ graceMs: 60_000 });
