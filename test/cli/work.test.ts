@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
+import { orWithLongerLeases } from '../client/longer-leases.ts';
 import { MAIN, type RealServer, sharedServer } from '../client/real-server.ts';
 import { command, type Ran } from '../support/command.ts';
 import { untilEchoed } from '../support/echoes.ts';
@@ -253,11 +254,12 @@ describe('leasehold work', () => {
     before(() => use(short));
     after(() => use(lasting));
 
-    it('keeps the lease of a command that runs longer than it', async () => {
-      const taskId = await submit('x');
-      await untilDone(`sleep ${(LEASE_MS * 1.2) / 1_000}; echo done`, '--url', server.unix);
-      expect(await ended(taskId)).to.include({ state: 'COMPLETED', attempt: 1 });
-    });
+    it('keeps the lease of a command that runs longer than it', () =>
+      orWithLongerLeases({ server: short, leaseMs: LEASE_MS, use }, async (leaseMs) => {
+        const taskId = await submit('x');
+        await untilDone(`sleep ${(leaseMs * 1.2) / 1_000}; echo done`, '--url', server.unix);
+        expect(await ended(taskId)).to.include({ state: 'COMPLETED', attempt: 1 });
+      }));
 
     it('ends the whole process group when the lease is lost', async () => {
       const dir = mkdtempSync(join(tmpdir(), 'leasehold-work-'));

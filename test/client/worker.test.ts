@@ -3,7 +3,8 @@
 import { expect } from 'chai';
 import { Client, type Handler, PermanentFailure, TaskAborted } from '../../src/index.ts';
 import { ended as untilEnded } from '../support/waiting.ts';
-import { sharedServer } from './real-server.ts';
+import { orWithLongerLeases } from './longer-leases.ts';
+import { type RealServer, sharedServer } from './real-server.ts';
 import { block, event, startWorker, stopWorkers } from './worker-support.ts';
 
 const LEASE_MS = 2_000;
@@ -14,13 +15,19 @@ const LEASE_MS = 2_000;
 const WINDOWS_MS = [800, 4_000, 10_000];
 
 describe('worker', () => {
-  const server = sharedServer('--lease-duration-ms', `${LEASE_MS}`, '--backoff-ms', '0');
+  const shared = sharedServer('--lease-duration-ms', `${LEASE_MS}`, '--backoff-ms', '0');
+  let server = shared;
   let client: Client;
   let queue: string;
   let number = 0;
-  before(() => {
+  function use(other: RealServer): void {
+    server = other;
+    client?.close();
     client = new Client({ url: server.tcp });
-  });
+  }
+  const keeps = (play: (leaseMs: number) => Promise<void>) => () =>
+    orWithLongerLeases({ server: shared, leaseMs: LEASE_MS, use }, play);
+  before(() => use(shared));
   beforeEach(() => {
     number += 1;
     queue = `q${number}`;
@@ -76,8 +83,8 @@ describe('worker', () => {
     expect(JSON.parse(String(result))).to.include({ attempt: 1, ended: 'failed', reason: 'once' });
   });
 
-  it('keeps a lease 5 times its length while handlers block, inline and threaded', async () => {
-    const blockMs = 5 * LEASE_MS;
+  const blocked = keeps(async (leaseMs) => {
+    const blockMs = 5 * leaseMs;
     const inline = await submit({ blockMs });
     const threaded = (await client.submit({ payload: { blockMs }, queue: `${queue}-t` })).taskId;
     const url = new URL('./handlers/block.js', import.meta.url);
@@ -92,21 +99,23 @@ describe('worker', () => {
     expect(JSON.parse(String(tasks[1]?.result)).threadId).to.be.greaterThan(0);
     expect(noted.filter(({ name }) => name === 'lost')).to.deep.equal([]);
   });
+  it('keeps a lease 5 times its length while handlers block, inline and threaded', blocked);
 
-  it('keeps every lease of an answer while the first handler blocks', async () => {
+  const several = keeps(async (leaseMs) => {
     const tasks = await Promise.all([1, 2, 3].map((n) => submit(n)));
-    start(() => block(LEASE_MS), { concurrency: 3 });
+    start(() => block(leaseMs), { concurrency: 3 });
     for (const taskId of tasks) {
       expect(await ended(taskId)).to.include({ state: 'COMPLETED', attempt: 1 });
     }
   });
+  it('keeps every lease of an answer while the first handler blocks', several);
 
-  it("with heartbeat: 'handler' keeps it only as long as the handler says so", async () => {
+  const byHandler = keeps(async (leaseMs) => {
     const kept = await submit('kept');
     const { worker, noted } = start(
       async (task, { heartbeat, signal }) => {
         for (let i = 0; i < 6 && task.text() === 'kept'; i += 1) {
-          await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 3));
+          await new Promise((resolve) => setTimeout(resolve, leaseMs / 3));
           if (!(await heartbeat())) throw new Error('it was mine');
         }
         if (task.text() === 'kept') return;
@@ -121,6 +130,7 @@ describe('worker', () => {
     expect(reason).to.equal('lease_time_over');
     expect(noted.filter(({ name }) => name === 'failed')).to.deep.equal([]);
   });
+  it("with heartbeat: 'handler' keeps it only as long as the handler says so", byHandler);
 
   for (const how of ['waits', 'blocks'] as const) {
     it(`reports the end of the execution window itself, when the handler ${how}`, async () => {
