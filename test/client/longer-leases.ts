@@ -27,13 +27,12 @@ export async function orWithLongerLeases(
     if (!since.some(({ type }) => type === 'LeaseExpired')) throw error;
   }
   await stopWorkers();
-  const longer = new RealServer(
-    ...['--lease-duration-ms', `${LONGER * leaseMs}`, '--backoff-ms', '0'],
-  );
+  const longerMs = LONGER * leaseMs;
+  const longer = new RealServer('--lease-duration-ms', `${longerMs}`, '--backoff-ms', '0');
   await longer.start();
   use(longer);
   try {
-    await play(LONGER * leaseMs);
+    await play(longerMs);
   } finally {
     await stopWorkers();
     use(server);

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Worker } from '../../src/index.ts';
+import { isMachineBusy } from '../../src/rehearse/slow-machine.ts';
 import { MovedClock } from '../reliability/moved-clock.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
 import { HttpLink } from '../support/links.ts';
@@ -79,13 +80,15 @@ withEtcd('a cluster of two nodes', {}, (etcd: () => EtcdCluster) => {
       await stage.follows(leader);
     }
     await load.stop();
+    const wasBusy = isMachineBusy();
     const last = Number((await stage.ask(await stage.leader(), '/v1/cluster'))?.body['epoch']);
     shown.push((records) => {
       expectEachOnce(records, load);
       const starts = records.filter(({ type }) => type === 'CoordinatorStarted');
       const between = starts.filter(({ seq }) => Number(seq) > first && Number(seq) <= last);
-      // On a busy machine a node may have taken over once more.
       expect(between).to.have.length.of.at.least(ROUNDS);
+      // A leader that a busy machine kept silent is followed by one more.
+      if (!wasBusy) expect(between).to.have.length(ROUNDS);
     });
   });
 
