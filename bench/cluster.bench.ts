@@ -139,7 +139,10 @@ function rows(taken: Readonly<Record<string, readonly Driven[]>>): Row[] {
 export const bench: Bench = {
   about: 'submit → lease → complete over the socket, the log on one machine and in etcd',
   async run({ rounds, seconds, say }) {
-    if (!hasEtcd()) return [];
+    if (!hasEtcd()) {
+      say('left out: etcd is missing (apt-get install etcd-server)');
+      return [];
+    }
     say('starting');
     const etcd = await EtcdCluster.start();
     const sides = { alone: await sideOf(await startServer()), etcd: await startNodes(etcd) };

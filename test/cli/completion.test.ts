@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { shownCommands } from '../../src/cli/completion.ts';
 import { EXECUTABLE } from '../../src/play/demo/processes.ts';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 
 const scripts = new Map<string, string>();
 function scriptFor(shell: string): string {

@@ -20,7 +20,7 @@ import { expect } from 'chai';
 import { HttpTransport } from '../../src/client/http-transport.ts';
 import { after as afterMs } from '../../src/client/local-clock.ts';
 import { Client, type LeaseholdError } from '../../src/index.ts';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 import { until } from '../support/waiting.ts';
 import { MAIN, sharedServer } from './real-server.ts';
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts';

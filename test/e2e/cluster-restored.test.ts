@@ -4,7 +4,7 @@
 import path from 'node:path';
 import { expect } from 'chai';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
-import { hasEtcdctl, restoreSnapshot, saveSnapshot } from '../support/etcd-snapshot.ts';
+import { needEtcdctl, restoreSnapshot, saveSnapshot } from '../support/etcd-snapshot.ts';
 import { inTurn } from '../support/tier.ts';
 import { ClusterStage } from './cluster-stage.ts';
 
@@ -15,7 +15,7 @@ withEtcd('nodes over a restored etcd', { members: 1 }, (etcd: () => EtcdCluster)
     cases.push([title, play]);
   };
   before(function () {
-    if (!hasEtcdctl()) this.skip();
+    needEtcdctl(this);
   });
   afterEach(() => stage?.close());
 

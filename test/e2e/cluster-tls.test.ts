@@ -6,7 +6,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { withCertificates } from '../support/certificates.ts';
 import { type EtcdCluster, withEtcd } from '../support/etcd-cluster.ts';
-import { etcdctl, hasEtcdctl } from '../support/etcd-snapshot.ts';
+import { etcdctl, needEtcdctl } from '../support/etcd-snapshot.ts';
 import { isPlayed } from '../support/tier.ts';
 import { ClusterStage } from './cluster-stage.ts';
 
@@ -47,7 +47,7 @@ if (isPlayed('a password', KINDS)) {
   withEtcd('a node and an etcd with a password', { members: 1 }, (etcd: () => EtcdCluster) => {
     before(function () {
       const [endpoint] = etcd().urls;
-      if (!hasEtcdctl()) return this.skip();
+      needEtcdctl(this);
       const control = (...args: string[]): void =>
         etcdctl('--endpoints', String(endpoint), ...args);
       control('user', 'add', 'root:secret');

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE, Process } from '../../src/play/demo/processes.ts';
-import { hasEtcd } from '../support/etcd-cluster.ts';
+import { needEtcd } from '../support/etcd-cluster.ts';
 import { cleanEnv } from '../support/server.ts';
 import { Stage } from './support.ts';
 
@@ -46,7 +46,7 @@ describe('lab', () => {
   });
 
   it('with --cluster has two nodes, one takes over, and nothing is left', async function () {
-    if (!hasEtcd()) return this.skip();
+    needEtcd(this);
     const args = [EXECUTABLE, 'lab', '--cluster', '--port', `${stage.port}`];
     const env = cleanEnv({ TMPDIR: folder });
     const lab = stage.track(new Process(args, env), () => {});

@@ -7,8 +7,9 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { need, skip } from '../reliability/machine.ts';
+import { need } from '../reliability/machine.ts';
 import type { Fields, Server } from '../support/server.ts';
+import { skip } from '../support/skip.ts';
 import { Stage } from './support.ts';
 
 const DESCRIPTORS = 160;

@@ -7,9 +7,9 @@ import { existsSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EXECUTABLE } from '../../src/play/demo/processes.ts';
-import { skip } from '../reliability/machine.ts';
 import { recordsIn } from '../reliability/verified.ts';
 import { cleanEnv } from '../support/server.ts';
+import { skip } from '../support/skip.ts';
 import { Stage } from './support.ts';
 
 const FULL = '/dev/full';

@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Io } from '../../src/cli/command.ts';
 import { notifyReady } from '../../src/cli/notify-ready.ts';
-import { skip } from '../reliability/machine.ts';
 import { command } from '../support/command.ts';
+import { skip } from '../support/skip.ts';
 import { Stage } from './support.ts';
 
 const UNIT = path.resolve('docs/leasehold.service');

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { widthOf } from '../../src/cli/table.ts';
 import { hasPseudoTerminals, PseudoTerminal } from '../support/pseudo-terminal.ts';
 import { cleanEnv, type Fields, type Server } from '../support/server.ts';
+import { skip } from '../support/skip.ts';
 import { Stage } from './support.ts';
 
 const LEAVE = '\u001b[?25h\u001b[?1049l';
@@ -17,8 +18,7 @@ describe('top', function () {
 
   before(async function () {
     if (!hasPseudoTerminals()) {
-      console.log('      (skipped: there is no `script` of util-linux on this machine)');
-      this.skip();
+      skip(this, '`script` of util-linux is missing');
     }
     stage = await Stage.open();
     server = await stage.serve(['--lease-duration-ms', '600000']).ready();

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { sharedServer } from '../client/real-server.ts';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 
 /** Those that are no TypeScript travel with the package, and are run from where they stand. */
 const source = (name: string): string => `docs/examples/${name}`;

@@ -12,7 +12,7 @@ import { createSegment } from '../../src/log/lmdb-writer.ts';
 import { encodeMark } from '../../src/log/segments/marks.ts';
 import { Segments } from '../../src/log/segments/segments.ts';
 import type { LogRecord } from '../../src/model/records.ts';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 import { OtherProcess } from './processes.ts';
 import { group, started } from './records.ts';
 

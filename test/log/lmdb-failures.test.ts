@@ -10,7 +10,7 @@ import { type LmdbLog, openLmdbLog } from '../../src/log/lmdb-log.ts';
 import { openLmdbReader } from '../../src/log/lmdb-reader.ts';
 import { LogError } from '../../src/log/log.ts';
 import type { LogRecord } from '../../src/model/records.ts';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 import { breakDataFile } from './lmdb-faults.ts';
 import { OtherProcess } from './processes.ts';
 import { created, group, started } from './records.ts';

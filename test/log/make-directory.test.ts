@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { makeDirectory } from '../../src/make-directory.ts';
+import { need } from '../reliability/machine.ts';
 
 const MODE = 0o700;
 
@@ -30,7 +31,7 @@ describe('making a directory', () => {
   });
 
   it('ends where the system lets nobody make one', function () {
-    if (process.platform !== 'linux') return this.skip();
+    need(this, 'linux');
     expect(() => makeDirectory('/proc/leasehold/log', MODE)).to.throw(/^E/);
   });
 });

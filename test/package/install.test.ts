@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 import {
   emptyProject,
   manifestOf,

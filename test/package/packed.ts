@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 
 const execute = promisify(execFile);
 

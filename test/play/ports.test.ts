@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { expect } from 'chai';
 import { freePort } from '../../src/play/demo/processes.ts';
+import { need } from '../reliability/machine.ts';
 
 const RANGE = '/proc/sys/net/ipv4/ip_local_port_range';
 
 describe('a port for a server that comes and goes', () => {
   it('is none that the system gives to a client, or to whoever asks for any', async function () {
-    if (process.platform !== 'linux') this.skip();
+    need(this, 'linux');
     const [first = 0, last = 0] = readFileSync(RANGE, 'utf8').trim().split(/\s+/).map(Number);
     for (let n = 0; n < 50; n += 1) {
       const port = await freePort();

@@ -9,8 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { MAIN } from '../client/real-server.ts';
-import { skip } from '../reliability/machine.ts';
 import { ownPort } from '../support/own-port.ts';
+import { skip } from '../support/skip.ts';
 import { endPrograms, Program } from './program.ts';
 
 const TOKEN = 'a-token-of-the-tests';

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { Client } from '../../src/index.ts';
 import { MAIN, sharedServer } from '../client/real-server.ts';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 import { endPrograms, Program } from './program.ts';
 
 const page = fs.readFileSync('docs/RECIPES.md', 'utf8');

@@ -7,8 +7,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { skip } from '../reliability/machine.ts';
 import { ownPort } from '../support/own-port.ts';
+import { skip } from '../support/skip.ts';
 
 const INSTALLED = '/usr/lib/postgresql';
 const READY_MS = 60_000;

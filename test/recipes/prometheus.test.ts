@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { sharedServer } from '../client/real-server.ts';
-import { skip } from '../reliability/machine.ts';
+import { skip } from '../support/skip.ts';
 
 const TOKEN = 'a-token-of-the-tests';
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'leasehold-prometheus-'));

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { WAIT_MAX_MS } from '../../src/model/limits.ts';
 import { sharedServer } from '../client/real-server.ts';
-import { skip } from '../reliability/machine.ts';
 import { ownPort } from '../support/own-port.ts';
+import { skip } from '../support/skip.ts';
 import { endPrograms, Program } from './program.ts';
 
 const TOKEN = 'a-token-of-the-tests';

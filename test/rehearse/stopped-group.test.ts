@@ -2,9 +2,10 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { groupStopped } from '../../src/rehearse/stopped-group.ts';
+import { need } from '../reliability/machine.ts';
 
 const BUSY = `
   const { Worker } = require('node:worker_threads');
@@ -15,7 +16,7 @@ const BUSY = `
 
 describe('a group that was sent SIGSTOP', () => {
   it('stands still, with all its threads, when that is told', async function () {
-    if (!existsSync('/proc/self/task')) return this.skip();
+    need(this, 'linux');
     const child = spawn(process.execPath, ['-e', BUSY], { detached: true });
     const pid = child.pid as number;
     const ended = once(child, 'exit');

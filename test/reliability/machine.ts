@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { skip } from '../support/skip.ts';
 import { Ext4 } from './ext4.ts';
 
 export const isRoot = process.getuid?.() === 0;
@@ -35,12 +36,6 @@ export function need(
       skip(test, `${tool} is missing (apt-get install ${PACKAGES[tool]})`);
     }
   }
-}
-
-/** A test that this machine cannot play is pending, and says why. */
-export function skip(test: Mocha.Context, why: string): never {
-  console.warn(`    skipped: ${why}`);
-  return test.skip();
 }
 
 function isMissing(tool: Tool): boolean {

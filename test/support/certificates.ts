@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { skip } from './skip.ts';
 
 export interface Certificates {
   readonly ca: string;
@@ -23,8 +24,7 @@ export function withCertificates(): () => Certificates {
     try {
       files = certificates(dir);
     } catch {
-      console.log('skipped: openssl is not installed');
-      this.skip();
+      skip(this, 'openssl is missing');
     }
   });
   after(() => fs.rmSync(dir, { recursive: true }));

@@ -11,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openEtcd } from '../../src/log/etcd/grpc-etcd.ts';
 import { CleanUp } from '../../src/rehearse/clean-up.ts';
 import { ownPort } from './own-port.ts';
+import { skip } from './skip.ts';
 
 const READY_MS = 60_000;
 const LOOK_MS = 50;
@@ -228,19 +229,20 @@ function isStopped(pid: number): boolean {
 const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode === null && signalCode === null;
 
-/**
- * Whether etcd is installed; a line says so when it is not, and the test is skipped.
- * @throws Error when ETCD_REQUIRED=1 says that it must be
- */
+/** @throws Error when etcd is not installed and ETCD_REQUIRED=1 says that it must be */
 export function hasEtcd(): boolean {
   try {
     execFileSync('etcd', ['--version'], { stdio: 'ignore' });
     return true;
   } catch {
     if (process.env['ETCD_REQUIRED'] === '1') throw new Error('etcd is not installed');
-    console.log('skipped: etcd is not installed (on Debian: apt-get install etcd-server)');
     return false;
   }
+}
+
+/** Skips the test, visibly, where etcd is not installed. @throws Error where it must be. */
+export function needEtcd(test: Mocha.Context): void {
+  if (!hasEtcd()) skip(test, 'etcd is missing (apt-get install etcd-server)');
 }
 
 /**
@@ -256,7 +258,7 @@ export function withEtcd(
     let cluster: EtcdCluster | undefined;
     before(async function () {
       this.timeout(2 * READY_MS);
-      if (!hasEtcd()) return this.skip();
+      needEtcd(this);
       cluster = await EtcdCluster.start(typeof options === 'function' ? options() : options);
     });
     after(() => cluster?.close());

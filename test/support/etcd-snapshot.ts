@@ -3,20 +3,19 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import type { EtcdCluster } from './etcd-cluster.ts';
+import { skip } from './skip.ts';
 
 export const etcdctl = (...args: string[]): void => {
   const env = { ...process.env, ETCDCTL_API: '3' };
   execFileSync('etcdctl', args, { env, stdio: 'ignore' });
 };
 
-/** A line says so where etcdctl is not installed. */
-export function hasEtcdctl(): boolean {
+/** Skips the test, visibly, where etcdctl is not installed. */
+export function needEtcdctl(test: Mocha.Context): void {
   try {
     etcdctl('version');
-    return true;
   } catch {
-    console.log('skipped: etcdctl is not installed (on Debian: apt-get install etcd-client)');
-    return false;
+    skip(test, 'etcdctl is missing (apt-get install etcd-client)');
   }
 }
 

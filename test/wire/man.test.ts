@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { shownCommands } from '../../src/cli/completion.ts';
 import { cleanEnv } from '../support/server.ts';
+import { skip } from '../support/skip.ts';
 
 const PAGE = 'dist/man/leasehold.1';
 
@@ -39,8 +40,7 @@ describe('the manual page', () => {
     it(`has no fault that ${program} would name`, function () {
       const found = said(program, args);
       if (found === undefined) {
-        console.log(`      (skipped: there is no ${program} on this machine)`);
-        this.skip();
+        skip(this, `${program} is missing`);
       }
       const faults = found.text.split('\n').filter((line) => !/^$|missing date/.test(line));
       expect(faults).to.deep.equal([]);
@@ -51,8 +51,7 @@ describe('the manual page', () => {
     const found = said('man', ['-l', PAGE]);
     // The containers of some systems have a `man` that only says where pages would be.
     if (found === undefined || !found.out.startsWith('LEASEHOLD(1)')) {
-      console.log('      (skipped: there is no man on this machine)');
-      this.skip();
+      skip(this, 'man is missing');
     }
     expect(found.out.replaceAll(/\s+/g, ' ')).to.include('Run a command for each task.');
   });

@@ -11,6 +11,7 @@ import { type Etcd, EtcdError, type WatchEvent } from '../../../src/log/etcd/etc
 import { openEtcd } from '../../../src/log/etcd/grpc-etcd.ts';
 import { withCertificates } from '../../support/certificates.ts';
 import { type EtcdCluster, withEtcd } from '../../support/etcd-cluster.ts';
+import { needEtcdctl } from '../../support/etcd-snapshot.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 const text = (value: Uint8Array | undefined) => value && Buffer.from(value).toString();
@@ -302,12 +303,7 @@ withEtcd('log/etcd/grpc-etcd, user and password', { members: 1 }, (cluster) => {
       stdio: 'ignore',
     });
   before(function () {
-    try {
-      control('version');
-    } catch {
-      console.log('skipped: etcdctl is not installed (on Debian: apt-get install etcd-client)');
-      return this.skip();
-    }
+    needEtcdctl(this);
     control('user', 'add', 'root:secret');
     control('user', 'grant-role', 'root', 'root');
     control('auth', 'enable');
