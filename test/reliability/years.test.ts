@@ -89,9 +89,12 @@ describe('years in seconds', () => {
       expect(live + forgotten).to.be.lessThan(3 * SEGMENT_BYTES);
       expect(finished.length * PAYLOAD.length).to.be.greaterThan((ROUNDS / 40) * SEGMENT_BYTES);
       const last = Number((await link.call('stats', {}))['log_last_sequence']);
-      await until('the follower has all', () => follower.seen.at(-1) === last, WITHIN_MS);
+      // More may follow: that the last tasks are forgotten is recorded later.
+      const hasAll = (): boolean => (follower.seen.at(-1) ?? 0) >= last;
+      await until(`the follower has all ${last} records`, hasAll, WITHIN_MS);
       follower.end();
-      expect(follower.seen).to.deep.equal(Array.from({ length: last }, (_, i) => i + 1));
+      const { seen } = follower;
+      expect(seen).to.deep.equal(Array.from({ length: seen.length }, (_, i) => i + 1));
       expect(String((await link.call('task', { task_id: patient }))['state'])).to.equal('WAITING');
       link.close();
       expect(await server.stop(), server.err).to.deep.equal({ code: 0, signal: null });
